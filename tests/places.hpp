@@ -1,4 +1,4 @@
-// Where the sources and the build are that the tests belong to.
+// The folders of the sources and of the build.
 #pragma once
 
 #include <filesystem>

@@ -240,7 +240,7 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
   options.measure.pairs_max = static_cast<int>(c.measure.pairs_max);
   options.measure.seconds_max = c.measure.seconds_max;
   options.measure.set_mb = c.measure.set_mb;
-  options.measure.singles = static_cast<int>(c.measure.singles);
+  options.measure.single_call_pairs = static_cast<int>(c.measure.singles);
   return options;
 }
 

@@ -16,7 +16,7 @@ Result<PreparedTurn> prepare_turn(const Environment& environment,
   const auto settings = one_turn(environment, *task, backend);
   HONE_ASSIGN(auto prepared, environment.prepare({*task, backend, *settings, {}, 0}, action));
   if (Verdict* verdict = std::get_if<Verdict>(&prepared)) return PreparedTurn(std::move(*verdict));
-  Candidate& candidate = std::get<Candidate>(prepared);
+  SubmittedCode& candidate = std::get<SubmittedCode>(prepared);
   Submission submission;
   submission.task = task;
   submission.backend = backend;

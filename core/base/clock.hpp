@@ -10,7 +10,7 @@ namespace hone {
 std::int64_t monotonic_ns();
 inline double monotonic_s() { return static_cast<double>(monotonic_ns()) * 1e-9; }
 
-/// Seconds since 1970: CLOCK_REALTIME, which may be set back.
+/// Seconds since 1970 (CLOCK_REALTIME). This clock may be set back.
 double wall_s();
 /// Wall time in UTC, "2026-11-21T04:34:55Z".
 std::string utc_now();

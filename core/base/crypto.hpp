@@ -23,7 +23,7 @@ void random_bytes(std::span<std::uint8_t> out);
 /// 2·bytes hexadecimal digits.
 std::string random_hex(std::size_t bytes);
 
-/// Compares two secrets in time that depends on their length alone.
+/// Compares two secrets in a time that depends only on their length.
 bool equal_secrets(std::string_view a, std::string_view b);
 
 }  // namespace hone

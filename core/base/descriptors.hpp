@@ -7,8 +7,9 @@
 
 namespace hone {
 
-/// Raises the soft limit to the hard one, but not above 65,536, and returns the new soft limit. Rationale for the bound:
-/// four times the connections that a server takes; programs that walk over all descriptors get slow above it.
+/// Raises the soft limit to the hard limit, but not above 65,536, and returns the new soft limit. Rationale
+/// for the bound: four times the connections of a server; programs that visit all descriptors are slow above
+/// it.
 std::size_t raise_descriptor_limit();
 
 /// failed_precondition, with the limit and how to raise it, if fewer than `needed` files may be open.

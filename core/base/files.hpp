@@ -12,7 +12,7 @@
 
 namespace hone {
 
-/// The whole file. A file of more than `bytes_max` is an invalid_argument that says its size.
+/// Reads a whole file. A file of more than `bytes_max` is an invalid_argument with its size.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max = 64u << 20);
 
 /// Reads a text file: read_file(), then file_text() (base/utf8.hpp).

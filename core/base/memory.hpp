@@ -16,8 +16,8 @@ struct ProcessMemory {
   std::int64_t shared = 0;    ///< of these, bytes of files and shared memory
 };
 
-/// Memory of one process; zeros when it is gone. The kernel reports nothing for a process whose first thread has exited,
-/// though others of its threads may run on, so those are asked then (`of_threads`: false in tests alone).
+/// Memory of one process; zeros if it has ended. The kernel reports nothing for a process whose first thread
+/// has exited, although other threads may run; then these are read (`of_threads`: false in tests only).
 ProcessMemory memory_of(pid_t pid, bool of_threads = true);
 
 }  // namespace hone

@@ -10,7 +10,7 @@ inline constexpr int kBuilderPriority = 10;
 
 /// Sets the nice value of a process (0: this one). If the kernel schedules sessions in groups, it sets the nice value of the group, too, because values count only within a group. Without the permission, nothing changes.
 void set_priority(pid_t pid, int nice);
-/// The same of all threads that the process has now.
+/// The same for all present threads of the process.
 void set_priority_of_threads(pid_t pid, int nice);
 
 }  // namespace hone

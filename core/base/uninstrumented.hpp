@@ -14,7 +14,7 @@ extern "C" const char* __tsan_default_suppressions() {
 
 #if defined(__SANITIZE_ADDRESS__)
 // Rationale: libzmq may lose a message of its own where a connection ends while its context does (seen once, in
-// Endpoint.AStaleSocketIsReplacedAndALiveOneIsNot).
+// Endpoint.StaleSocket_IsReplacedButALiveOneIsNot).
 extern "C" __attribute__((weak, visibility("default"))) const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libzmq.so\n"; }
 #endif

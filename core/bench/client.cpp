@@ -1,4 +1,4 @@
-// Sends, waits, counts.
+// Clients that send requests and measure the time until the replies.
 #include "bench/client.hpp"
 
 #include <deque>
@@ -9,13 +9,13 @@ namespace hone {
 namespace {
 
 constexpr long kPatienceMs = 10'000;
-/// A step that builds waits for those before it.
+/// Steps that build wait for earlier ones, so this is long.
 constexpr long kCrowdPatienceMs = 300'000;
 
-/// False: not the end of a request yet. An echo answers with the request's own verb where a server
-/// says "result".
+/// Whether the message ends a request. An echo server answers with the request's own verb instead of
+/// "result".
 Result<bool> ends_request(const wire::Frames& reply) {
-  if (reply.size() < 4) return internal_error("bench: a reply of too few frames");
+  if (reply.size() < 4) return internal_error("bench: a reply with too few frames");
   if (reply[1] == "error") {
     HONE_ASSIGN(const Value body, from_msgpack(reply[3]));
     HONE_ASSIGN(const wire::ErrorBody error, wire::error_body_from_value(body));
@@ -106,7 +106,7 @@ Result<std::string> BenchClient::ask(const wire::Frames& request) {
   return reply_[3];
 }
 
-/// Where one of the crowd is in its list.
+/// The position of one client in its list of requests.
 struct BenchCrowd::Turn {
   Socket* socket;
   const Requests* requests;
@@ -132,7 +132,7 @@ Status BenchCrowd::send_next(Turn& turn) {
   return {};
 }
 
-/// All that is there for this one.
+/// Handles all messages that have arrived for this client.
 Status BenchCrowd::take(Turn& turn, std::vector<double>* latencies_s, std::size_t& left) {
   wire::Frames reply;
   while (turn.socket->receive(reply, 0)) {

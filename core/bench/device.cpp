@@ -1,4 +1,4 @@
-// Submissions by the dozen on one device, and kernels of known length under two clocks.
+// Evaluates many submissions on one device, and times kernels of known duration with two clocks.
 #include "bench/device.hpp"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace {
 
 constexpr int kAtOnce = 16;
 constexpr double kRateGoal = 30;      // evaluations per second
-constexpr double kNoiseGoal = 0.02;   // of a speedup of 1
-constexpr double kClockGoal = 0.002;  // of the device's own clock
+constexpr double kNoiseGoal = 0.02;   // of a speedup whose true value is 1
+constexpr double kClockGoal = 0.002;  // relative to the device's own clock
 constexpr int kClockRuns = 5;
 
-/// One element a thread, and as many dependent steps as asked: a kernel of any length.
+/// A kernel of adjustable duration: one element for each thread, and a number of dependent steps.
 std::string steps_source(const char* entry, const char* type, int steps) {
   return std::string("extern \"C\" __global__ void ") + entry + "(const float* x, " + type +
          "* out, long long n) {\n"
@@ -65,10 +65,10 @@ std::shared_ptr<const Task> steps_task(const std::string& backend, int steps,
 
 struct Judged {
   Verdict verdict;
-  double seconds = 0;  ///< from handing it over until its answer
+  double seconds = 0;  ///< from submit() to the verdict
 };
 
-/// What many threads tell the one that waits.
+/// State shared by callback threads and the waiting thread.
 struct Board {
   Mutex mutex;
   Condition changed;
@@ -102,7 +102,8 @@ class DeviceBench {
     s.task = task;
     s.backend = options_.backend;
     s.language = options_.backend;
-    // Another source each time: the cache must not answer. Behind it, for the plan leads.
+    // A unique source, so that the build cache does not apply. The change is at the end, because the plan
+    // must come first.
     s.source = source + "\n// " + std::to_string(++number_) + "\n";
     s.client = "bench";
     s.episode = std::to_string(number_);
@@ -110,7 +111,7 @@ class DeviceBench {
     return s;
   }
 
-  /// Judges all submissions, `at_once` at a time.
+  /// Evaluates all submissions, `at_once` at a time.
   Result<std::vector<Judged>> judge(Evaluator& evaluator, const std::vector<Submission>& all,
                                     int at_once, const std::string& what) {
     const auto board = std::make_shared<Board>();
@@ -152,7 +153,7 @@ class DeviceBench {
     return judged;
   }
 
-  /// A percentile of what `of` says of each.
+  /// A percentile of the values that `of` gives for each result.
   template <typename Of>
   static double at(const std::vector<Judged>& judged, double share, Of of) {
     std::vector<double> values;
@@ -239,9 +240,8 @@ class DeviceBench {
       std::vector<double> ours, theirs, ratios;
       for (const Judged& one : judged) {
         if (!one.verdict.speedup || one.verdict.speedup->marked_us <= 0)
-          return unavailable("two clocks: " + (one.verdict.speedup
-                                                   ? "the device has none of its own"
-                                                   : one.verdict.reason));
+          return unavailable("two clocks: " + (one.verdict.speedup ? "the device has no clock"
+                                                                   : one.verdict.reason));
         ours.push_back(one.verdict.speedup->baseline_us);
         theirs.push_back(one.verdict.speedup->marked_us);
         ratios.push_back(ours.back() / theirs.back());

@@ -1,4 +1,4 @@
-// bench_device(): how fast and how right a device judges, for `hone bench gpu`.
+// bench_device(): rate and accuracy of evaluations on a device, for `hone bench gpu`.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@
 namespace hone {
 
 struct DeviceBenchOptions {
-  std::shared_ptr<const Task> task;  ///< required: whose baseline is submitted, each time another
-  int count = 64;                    ///< submissions of the rate; others follow from it
-  /// Kernels under two clocks: dependent steps of each thread, and threads.
+  std::shared_ptr<const Task> task;  ///< required; variants of its baseline are submitted
+  int count = 64;  ///< submissions for the rate; other numbers are derived from it
+  /// Kernels that are timed with both clocks: dependent steps for each thread, and number of threads.
   std::vector<int> steps{1, 150, 400, 1000, 3000, 8000, 25'000, 80'000, 250'000, 1'000'000};
   std::int64_t threads = 1 << 18;
   std::function<void(std::string_view what)> say;

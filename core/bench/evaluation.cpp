@@ -1,4 +1,4 @@
-// The two benchmarks of evaluation.
+// The benchmarks `step` and `noise`.
 #include "bench/evaluation.hpp"
 
 #include <sched.h>
@@ -22,7 +22,7 @@ Submission submission_of(const EvaluateBenchOptions& bench, int number) {
   Submission s;
   s.task = bench.task;
   s.language = "c++";
-  // Another source each time: the cache must not answer.
+  // A unique source, so that the build cache does not apply.
   s.source = "// " + std::to_string(number) + " of " + std::to_string(monotonic_ns()) + "\n" +
              bench.source;
   s.client = "bench";
@@ -37,7 +37,7 @@ Result<Verdict> judge_one(Evaluator& evaluator, Submission submission) {
   return verdict;
 }
 
-/// Seconds for all of them, queued at once.
+/// Seconds to evaluate all submissions, queued at once.
 Result<double> judge_all(Evaluator& evaluator, const EvaluateBenchOptions& bench) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -71,7 +71,7 @@ void add_stage(Value& figures, const char* stage, const std::vector<double>& hon
   figures.push(figure(std::string("step: ") + stage, with, "ms", without));
 }
 
-/// A thread that keeps a core busy until it goes.
+/// A thread that keeps a core busy until it is destroyed.
 class BusyCore {
  public:
   explicit BusyCore(int cpu)
@@ -130,7 +130,7 @@ Result<Value> bench_step(Launcher& launcher, const EvaluatorOptions& options,
                          const EvaluateBenchOptions& bench) {
   EvaluatorOptions fixed = options;
   fixed.measure.pairs_max =
-      fixed.measure.pairs_min;  // both sides do the same rounds, however fast they are
+      fixed.measure.pairs_min;  // both sides run the same number of rounds, whatever their speed
   HONE_ASSIGN(auto evaluator, make_evaluator(launcher, fixed, "bench"));
   HONE_ASSIGN(auto plain_loop, PlainLoop::create(fixed, bench.task));
   HONE_ASSIGN([[maybe_unused]] const Verdict warm, judge_one(*evaluator, submission_of(bench, -1)));

@@ -14,9 +14,10 @@ namespace hone {
 
 struct EvaluateBenchOptions {
   std::shared_ptr<const Task> task;  ///< required: add_relu
-  std::string source;                ///< required: a correct submission of it in C++
-  int steps = 20;                    ///< bench_step: submissions, each another source
-  int runs = 500;  ///< bench_noise: measurements of the baseline against itself, idle and busy each
+  std::string source;                ///< required: a correct C++ submission of this task
+  int steps = 20;  ///< bench_step: number of submissions, each with a unique source
+  int runs =
+      500;  ///< bench_noise: number of measurements of the baseline against itself, on an idle and on a busy machine each
   std::function<void(int done, int all)> progress;
 };
 

@@ -1,4 +1,4 @@
-// Polite clients on this thread, the flood on another.
+// The eight measured clients run on this thread, the flooding client on another.
 #include "bench/fairness.hpp"
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPolite = 8, kFlood = 1000;
 
-/// Asks for the same steps over and over, a thousand at a time, until it goes.
+/// A client that repeats the same steps, with a thousand in flight, until it is stopped.
 class Flood {
  public:
   explicit Flood(const std::string& endpoint) : client_(endpoint) {}
@@ -48,14 +48,14 @@ class Flood {
  private:
   BenchClient client_;
   std::atomic<bool> stop_{false};
-  // Below: the thread's, until it is joined.
+  // Used by the thread only, until it has been joined.
   Status status_;
   std::size_t done_ = 0;
   double seconds_ = 1;
   std::thread thread_;
 };
 
-/// The same steps again, which changes nothing.
+/// The measured clients. They repeat finished steps, which changes nothing.
 struct Polite {
   BenchCrowd crowd;
   std::vector<BenchCrowd::Requests> requests;

@@ -1,11 +1,13 @@
-// bench_fairness(): what a client that floods takes from others, for `hone bench fairness`.
+// bench_fairness(): the effect of a flooding client on others, for `hone bench fairness`.
 #pragma once
 
 #include "bench/protocol.hpp"
 
 namespace hone {
 
-/// Measures eight clients with one no-op step at a time each, without and with a ninth client that has a thousand in flight: ratios of their requests per second and p99, and the rate of the ninth client against one of the eight. A list as of bench_protocol().
+/// Measures eight clients, each with one no-op step in flight, without and with a ninth client that has a
+/// thousand in flight. Reports the ratios of their requests per second and of their p99, and the rate of the
+/// ninth client relative to one of the eight. The list has the form of bench_protocol()'s.
 Result<Value> bench_fairness(const ProtocolBenchOptions& options);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Rows by the thousand, in transactions as large as the journal's own.
+// Writes rows in transactions that are as large as the journal's own.
 #include "bench/history.hpp"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBatch = 1024;  // rows
 
-/// Text that does not repeat, so that nothing is shared by chance.
+/// Random text, so that compression and deduplication find nothing.
 std::string text_of(std::uint64_t number, std::size_t bytes) {
   std::string text = std::to_string(number);
   while (text.size() < bytes) {
@@ -26,7 +26,7 @@ std::string text_of(std::uint64_t number, std::size_t bytes) {
   return text;
 }
 
-/// `reply`: of the turn that it is made after.
+/// `reply`: the reply of the turn that serves as the model.
 TurnRecord turn_of(std::uint64_t episode, std::int64_t turn, const History& history, Value reply) {
   const std::uint64_t number = episode * 1000 + static_cast<std::uint64_t>(turn);
   TurnRecord t;

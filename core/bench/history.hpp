@@ -1,4 +1,4 @@
-// Journals with a history, for figures: written by the journal's own writer, episode after episode.
+// Makes journals with a long history, for benchmarks, with the journal's own writer.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,19 @@ namespace hone {
 
 struct History {
   std::size_t episodes = 0;
-  std::size_t turns = 0;           ///< of all of them, spread evenly
-  std::size_t code_bytes = 256;    ///< of each action; no two are the same
-  std::size_t reply_bytes = 1024;  ///< added to each reply over its model
-  bool released = false;           ///< released, with the oldest possible time
-  /// Leaves the write-ahead log in place, as after a kill of the writer.
+  std::size_t turns = 0;           ///< in total, distributed evenly
+  std::size_t code_bytes = 256;    ///< size of each action; every one is different
+  std::size_t reply_bytes = 1024;  ///< bytes that each reply has more than its model
+  bool released = false;           ///< all episodes are released, with the oldest possible time
+  /// Leaves the write-ahead log in place, as a killed writer does.
   bool killed = false;
 };
 
-/// Adds episodes to the journal that are like `like`, which is open and has a turn. Gives the last
-/// of them.
+/// Adds copies of the episode `like` to the journal; `like` is open and has a turn. Returns the last copy.
 Result<EpisodeRecord> write_history(const std::filesystem::path& path, const StoredEpisode& like,
                                     const History& history);
 
-/// Puts the file out of the system's memory, as far as the system lets go of it.
+/// Drops the file from the page cache, as far as the kernel allows.
 Status forget_cached(const std::filesystem::path& path);
 
 }  // namespace hone

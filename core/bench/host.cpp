@@ -1,10 +1,10 @@
-// The parts of NoopHost that do nothing.
+// The environment and the evaluator of NoopHost, which do no work.
 #include "bench/host.hpp"
 
 namespace hone {
 namespace {
 
-/// Takes code as it is and says nothing.
+/// Takes source code as its action and gives no feedback.
 class NoopEnvironment final : public Environment {
  public:
   std::string name() const override { return "noop"; }
@@ -20,7 +20,7 @@ class NoopEnvironment final : public Environment {
   Result<Prepared> prepare(const EpisodeView&, const Value& action) const override {
     const Value* code = action.find("code");
     if (code == nullptr || !code->is_string()) return invalid_argument("action/code: missing");
-    return Prepared(Candidate{"c++", code->as_string()});
+    return Prepared(SubmittedCode{"c++", code->as_string()});
   }
   Stop stop(const EpisodeView& view, const TurnResult&) const override {
     Stop stop;
@@ -34,7 +34,7 @@ class NoopEnvironment final : public Environment {
   }
 
  private:
-  /// What every environment's observations have: a resume puts them together from it.
+  /// Members that every environment's observations have, because a resume needs them.
   static Value observation(std::size_t turn) {
     return Value::map({{"messages", Value::array()},
                        {"feedback", ""},

@@ -1,4 +1,4 @@
-// NoopHost: a whole server whose steps do nothing, for figures of the rest.
+// NoopHost: a whole server whose steps do no work, to measure the rest.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace hone {
 
-/// The real Server and EpisodeService over an environment and an evaluator that do no work.
+/// The real Server and EpisodeService, with an environment and an evaluator that do no work.
 class NoopHost {
  public:
   static constexpr std::int64_t kTurns = 8;  ///< of an episode

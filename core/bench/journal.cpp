@@ -1,4 +1,4 @@
-// The same steps with the journal and without, in turns.
+// Runs the same steps with and without the journal, alternately.
 #include "bench/journal.hpp"
 
 #include <fcntl.h>
@@ -22,11 +22,11 @@ using Requests = std::vector<BenchCrowd::Requests>;
 /// The source of the n-th step.
 using Source = std::function<std::string(std::size_t n)>;
 
-/// The steps of a crowd, turn by turn, over new episodes.
+/// Requests for the steps of all clients, turn by turn, in new episodes.
 Result<Requests> steps_of(BenchCrowd& crowd, const std::string& task, std::size_t steps,
                           std::size_t turns, const Source& source,
                           std::vector<std::vector<Value>>& episodes) {
-  static std::size_t number = 0;  // of this process: no two sources are the same
+  static std::size_t number = 0;  // unique in this process, so that no two sources are the same
   HONE_ASSIGN(episodes, crowd.open(task, (steps + turns - 1) / turns));
   Requests all(crowd.size());
   for (std::size_t i = 0; i < crowd.size(); ++i) {
@@ -48,10 +48,10 @@ struct Load {
   Source source;
 };
 
-/// Steps with the journal on and off.
+/// Figures of steps with and without the journal.
 struct Compared {
-  std::vector<double> on, off, ratio;  ///< per second; on over off
-  std::vector<double> on_s, off_s;     ///< each step's wait
+  std::vector<double> on, off, ratio;  ///< steps per second; `ratio` is on / off
+  std::vector<double> on_s, off_s;     ///< duration of each step
 };
 
 Result<double> play(BenchCrowd& crowd, const Load& load, std::vector<double>& waits_s) {
@@ -63,7 +63,7 @@ Result<double> play(BenchCrowd& crowd, const Load& load, std::vector<double>& wa
   return static_cast<double>(load.steps * crowd.size()) / seconds;
 }
 
-/// Once each per round, the first being another one each time.
+/// Runs both once in each round, and alternates which comes first.
 Result<Compared> compare(BenchCrowd& on, BenchCrowd& off, const Load& load) {
   Compared compared;
   for (std::size_t round = 0; round < load.rounds; ++round) {
@@ -82,7 +82,7 @@ Value rate_figure(const std::string& name, const Compared& compared, double goal
                       quantile(compared.ratio, 0.5), goal);
 }
 
-/// Milliseconds until a page more is durable, median.
+/// Median time to make one more page durable (ms).
 Result<double> page_ms(const std::filesystem::path& folder) {
   const std::string path = folder / "page";
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -100,7 +100,7 @@ Result<double> page_ms(const std::filesystem::path& folder) {
   return quantile(std::move(took_ms), 0.5);
 }
 
-/// Bytes of the file for each turn, against the bytes of its action and reply.
+/// Bytes of the file for each turn, compared with the bytes of its action and reply.
 Result<Value> bytes_figure(const std::string& name, const std::filesystem::path& path) {
   HONE_ASSIGN(const auto reader, JournalReader::open(path));
   double said = 0, turns = 0;
@@ -144,7 +144,7 @@ Status add_noop(const JournalBenchOptions& options, Value& figures) {
   return {};
 }
 
-/// A server over steps that build, made and gone in the order in which they stand on each other.
+/// A server whose steps build. Members are destroyed in reverse order of their dependencies.
 struct RealHost {
   std::unique_ptr<Journal> journal;
   std::unique_ptr<EpisodeService> service;

@@ -1,4 +1,4 @@
-// bench_journal(): what it costs to lose nothing, for `hone bench journal`.
+// bench_journal(): the cost of the journal, for `hone bench journal`.
 #pragma once
 
 #include <cstddef>
@@ -13,31 +13,29 @@
 namespace hone {
 
 struct JournalBenchOptions {
-  ProtocolBenchOptions host;  ///< its reward, rounds and steps, the latter per client
+  ProtocolBenchOptions host;  ///< reward, rounds and steps (for each client)
   std::filesystem::path
-      folder;  ///< required: on the disk in question; it gets files, and loses them
+      folder;  ///< required: a folder on the disk to measure; its files are deleted at the end
   std::size_t clients = 64;
-  std::size_t episodes = 100'000;    ///< in the journal that a server is started with again
-  std::size_t turns = 1'000'000;     ///< of all of them
-  std::size_t forgotten = 2000;      ///< episodes that retention finds too old
-  std::size_t forgotten_turns = 16;  ///< of each
-  /// Serves steps that build and measure, recorded in `journal` or, without one, nowhere. Empty:
-  /// these figures are left out.
+  std::size_t episodes = 100'000;    ///< episodes in the journal of a restarted server
+  std::size_t turns = 1'000'000;     ///< turns in that journal
+  std::size_t forgotten = 2000;      ///< episodes that retention deletes
+  std::size_t forgotten_turns = 16;  ///< turns of each of these
+  /// Starts a server whose steps build and measure, with `journal` or, if that is null, without one. Empty:
+  /// these figures are omitted.
   std::function<Result<std::unique_ptr<EpisodeService>>(Journal* journal)> real;
-  std::size_t builds = 1;        ///< of each client, in each of the rounds
-  std::size_t build_rounds = 2;  ///< with the journal and without
+  std::size_t builds = 1;        ///< steps of each client in each round
+  std::size_t build_rounds = 2;  ///< rounds with and without the journal
   std::string task;              ///< of the steps that build
-  std::string source;            ///< what is built; each time with another first line
-  std::string broken;            ///< the same, of what the compiler has much to say about
+  std::string source;            ///< the source; each step gets another first line
+  std::string broken;            ///< a source with much compiler output
   std::function<void(std::string_view what)> say;
 };
 
-/// Steps per second with the journal over without it, milliseconds that it adds to a step, bytes
-/// that a step leaves in it, how long a step waits while old episodes are forgotten, and how long a
-/// server that was killed needs until its first reply, over a journal of many episodes and over one
-/// of a single episode. The baseline is the time in which the disk syncs a page.
-///
-/// A list as bench_protocol()'s.
+/// Figures: steps per second with the journal relative to without; milliseconds that it adds to a step; bytes
+/// that a step adds to it; the wait of a step while old episodes are deleted; and the time from a kill of the
+/// server to its first reply, with a journal of many episodes and of one. The baseline is the time in which
+/// the disk syncs a page. The list has the form of bench_protocol()'s.
 Result<Value> bench_journal(const JournalBenchOptions& options);
 
 }  // namespace hone

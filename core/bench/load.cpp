@@ -1,4 +1,4 @@
-// Threads that take the next thing until there is none.
+// Threads that share a counter of jobs.
 #include "bench/load.hpp"
 
 #include <atomic>

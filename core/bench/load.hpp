@@ -1,4 +1,4 @@
-// What benchmarks of evaluation share: many things at once, and sources that no cache has seen.
+// Shared by the benchmarks of evaluation: parallel calls, and unique sources.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,13 @@
 
 namespace hone {
 
-/// Submissions that a benchmark has under way at a time.
+/// Number of submissions in flight.
 inline constexpr int kBenchAtOnce = 16;
 
-/// Calls `thing` `count` times on `at_once` threads; returns the first error.
+/// Calls `thing` `count` times on `at_once` threads. Returns the first error.
 Status in_parallel(int count, int at_once, const std::function<Status(int)>& thing);
 
-/// Makes each source unique with a Python comment, so that no cache applies.
+/// Makes each source unique with a Python comment, so that caches do not apply.
 std::string numbered(const std::string& source, int number);
 
 }  // namespace hone

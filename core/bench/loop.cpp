@@ -1,4 +1,4 @@
-// Compiler, then rounds, in one process.
+// Compiles, then times rounds, in one process.
 #include "bench/loop.hpp"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Submissions of many tasks, right and wrong, in one order each time.
+// Submissions of many tasks, correct and wrong, in a fixed random order.
 #include "bench/mix.hpp"
 
 #include <algorithm>
@@ -21,22 +21,22 @@
 namespace hone {
 namespace {
 
-constexpr int kPlainMost = 32;                    // submissions that the plain harness gets
-constexpr std::uint64_t kOrderSeed = 31;          // seed of it
+constexpr int kPlainMost = 32;                    // most submissions for the plain harness
+constexpr std::uint64_t kOrderSeed = 31;          // seed of the random order
 constexpr double kMixGoal = 5, kCorrectGoal = 3;  // evaluations per second on a device
-constexpr double kTimesGoal = 1;                  // times the plain harness, elsewhere
-constexpr std::size_t kFaultMax = 160;            // of a message in a figure's name
+constexpr double kTimesGoal = 1;                  // relative to the plain harness, without a device
+constexpr std::size_t kFaultMax = 160;  // longest quotation of a fault in a figure's name (bytes)
 
-/// Of submissions in the mix, in the order in which they are handed over.
+/// Indices of submissions of the mix, in the order of evaluation.
 using Places = std::vector<std::size_t>;
 
-/// What became of them.
+/// The results of one pass.
 struct Pass {
   std::size_t count = 0;
   double seconds = 0;
-  std::vector<double> latencies_ms;  // of those that were judged
+  std::vector<double> latencies_ms;  // of submissions with a verdict
   std::map<std::string, double> right_ms,
-      other_ms;  // sums by stage, of the correct ones and of the others
+      other_ms;  // sums by stage, for correct and for other submissions
   std::map<Outcome, int> outcomes;
   Places correct;
   std::size_t faults = 0;
@@ -45,7 +45,7 @@ struct Pass {
   double rate() const { return static_cast<double>(latencies_ms.size()) / seconds; }
 };
 
-/// Of the plain harness; one that it cannot judge counts with the time until then.
+/// Of the plain harness. A submission that it cannot judge counts with the time until then.
 struct PlainPass {
   int count = 0, correct = 0;
   double seconds = 0;
@@ -76,7 +76,7 @@ class MixBench {
   }
 
  private:
-  /// `count` places in random order, each about equally often.
+  /// `count` indices in random order, each about equally often.
   Places shuffled(const Places& which, std::size_t count) {
     Places order;
     while (order.size() < count && !which.empty()) {
@@ -119,7 +119,7 @@ class MixBench {
     return failed_precondition("nothing of the mix was judged: " + pass.first_fault);
   }
 
-  /// Interpreters that submissions took on devices until now, where that is counted.
+  /// Interpreters that submissions have used on devices so far, if the evaluator counts them.
   std::optional<double> processes_of(const Evaluator& evaluator) const {
     if (!options_.device_code) return {};
     const Value stats = evaluator.stats();
@@ -128,7 +128,7 @@ class MixBench {
     return found->as_double();
   }
 
-  /// All of them, sixteen under way at once.
+  /// Evaluates all submissions, sixteen in flight at a time.
   Pass judge(Evaluator& evaluator, const Places& order, const std::string& what) {
     Pass pass;
     pass.count = order.size();
@@ -166,7 +166,7 @@ class MixBench {
     for (const auto& [stage, took_ms] : verdict->stage_ms) sums[stage] += took_ms;
   }
 
-  /// The first of them.
+  /// The first fault, for the figure's name.
   Result<PlainPass> by_plain_harness(const PlainHarness& plain, const Places& order,
                                      const std::string& what) {
     PlainPass pass;
@@ -210,7 +210,7 @@ class MixBench {
     }
   }
 
-  /// The mean of each stage.
+  /// The mean time of each stage.
   void tell_stages(const std::string& whose, const std::map<std::string, double>& sums,
                    double count) {
     for (const char* stage :
@@ -230,13 +230,13 @@ class MixBench {
     if (processes_) {
       figures_.push(figure("mix: device processes per evaluation", *processes_ / judged,
                            "processes",
-                           1));  // the plain harness takes one
+                           1));  // the plain harness starts one for each
     }
     figures_.push(figure("mix: memory of this process after the timed passes, over before",
                          memory_after_ / 1e6, "MB", memory_before_ / 1e6));
   }
 
-  /// Counts, each with the total as its baseline.
+  /// Counts; the baseline of each is the total.
   void tell_counts() {
     const auto tell = [this](const std::string& name, double found, std::size_t all) {
       figures_.push(figure("mix: " + name, found, "submissions", static_cast<double>(all)));
@@ -267,8 +267,8 @@ class MixBench {
   const std::vector<Submission>& mix_;
   const std::size_t count_;
   std::mt19937_64 random_{kOrderSeed};
-  std::atomic<int> numbers_{0};  // of submissions, each with a source of its own
-  Places order_, right_order_;   // of the timed passes
+  std::atomic<int> numbers_{0};  // makes each source unique
+  Places order_, right_order_;   // for the timed passes
   Pass first_, timed_, right_;
   PlainPass plain_, plain_right_;
   double memory_before_ = 0, memory_after_ = 0;

@@ -1,4 +1,4 @@
-// bench_mix(): how fast a mix of submissions is judged, for `hone bench modules --run DIR --traces FILE`.
+// bench_mix(): evaluation rate of a mix of submissions, for `hone bench modules --run DIR --traces FILE`.
 #pragma once
 
 #include <functional>
@@ -11,21 +11,23 @@
 
 namespace hone {
 
-/// What is judged: modules, right and wrong ones.
+/// The submissions: correct and wrong modules.
 struct ModuleMix {
   std::vector<Submission> submissions;  ///< each with task, language, source, client, episode
-  int without_code = 0;                 ///< that were left out
+  int without_code = 0;                 ///< answers without code, which were left out
 };
 
 struct MixBenchOptions {
   ModuleMix mix;
-  int count = 0;    ///< submissions that are timed, each another source; 0: the mix once
-  int at_once = 1;  ///< processes that the plain harness has under way
+  int count = 0;    ///< number of timed submissions, each with a unique source; 0: the mix once
+  int at_once = 1;  ///< processes of the plain harness at a time
   std::function<void(std::string_view what)> say;
 };
 
-/// A list of figures (model/figure.hpp). The mix is gone through once, cold; then `count` of it are timed, and then as
-/// large a share of those that came out correct at first, sixteen at once. The baseline is a harness that starts an interpreter for each of at most 32 submissions (plain_harness.hpp). failed_precondition: a task without modules, or nothing to judge.
+/// Returns a list of figures (model/figure.hpp). First the whole mix is evaluated once, with cold caches.
+/// Then `count` submissions of it are timed, sixteen at a time, and then as many of the ones that were
+/// correct in the first pass. The baseline is a harness that starts an interpreter for each of at most 32
+/// submissions (plain_harness.hpp). failed_precondition: a task without modules, or no submission.
 Result<Value> bench_mix(Launcher& launcher, const EvaluatorOptions& options,
                         const MixBenchOptions& bench);
 

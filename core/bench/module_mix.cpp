@@ -1,4 +1,4 @@
-// Every part is taken apart as a step would take it.
+// Extracts code from runs and traces in the way that a step does.
 #include "bench/module_mix.hpp"
 
 #include "app/one_turn.hpp"

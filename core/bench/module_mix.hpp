@@ -1,5 +1,5 @@
-// A mix of submissions for `hone bench modules`: runs of KernelBench's and traces, as the commands that judge them
-// read them.
+// A mix of submissions for `hone bench modules`: KernelBench runs and traces, read like `hone eval` and `hone
+// traces` do.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@ namespace hone {
 
 struct MixRequest {
   std::vector<std::string> runs;  ///< folders of generations, as `hone eval` reads them
-  std::int64_t level = 0;         ///< that they are of
+  std::int64_t level = 0;         ///< KernelBench level of every run
   std::string traces;             ///< a file, as `hone traces` reads it
-  std::vector<std::string> keys;  ///< of the traces these alone; empty: all
+  std::vector<std::string> keys;  ///< keys of the traces to use; empty: all
 
   bool empty() const { return runs.empty() && traces.empty(); }
-  /// Whether its parts go together, and with the benchmark `what`, which has a task of its own; a mistake names the
-  /// options.
+  /// Checks that the options fit together and with the benchmark `what`, which has a task of its own. An
+  /// error names the options.
   Status check(const std::string& what, bool has_task) const;
 };
 
-/// The traces of a mix, read, with the tasks that they bring.
+/// The traces of a mix, with their tasks.
 struct MixTraces {
   TraceFile file;
-  std::optional<TraceTasks> tasks;  ///< none where the mix has no traces
+  std::optional<TraceTasks> tasks;  ///< none: the mix has no traces
 
-  /// Reads them and adds their dataset, in place of one of that name.
+  /// Reads the traces and adds their dataset to the configuration. It replaces a dataset with the same name.
   static Result<MixTraces> open(const MixRequest& request, Config& config);
 };
 
-/// All of the runs and then all of the traces, each with its task; what has no code is left out and counted. A problem
-/// that the level lacks and a task that cannot be described are errors.
+/// All submissions of the runs, then those of the traces, each with its task. Answers without code are left
+/// out and counted. An unknown problem, or a task that cannot be described, is an error.
 Result<ModuleMix> read_mix(const MixRequest& request, const MixTraces& traces, const Config& config,
                            const Catalog& catalog, const Environment& environment);
 

@@ -1,4 +1,4 @@
-// The same submissions by hone and by a plain harness.
+// Evaluates the same submissions with hone and with a plain harness.
 #include "bench/modules.hpp"
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace hone {
 namespace {
 
-constexpr int kAloneMost = 32;     // evaluations alone, and of the plain harness
-constexpr double kPatience = 600;  // seconds, for one of the plain harness
-constexpr double kRateGoal = 1;    // times the plain harness
+constexpr int kAloneMost = 32;     // evaluations one at a time, and of the plain harness
+constexpr double kPatience = 600;  // time limit of one evaluation by the plain harness (s)
+constexpr double kRateGoal = 1;    // relative to the plain harness
 constexpr int kFaultEvery = 5;
-/// On a device its context is lost; elsewhere the process ends.
+/// A submission that faults: on a device it loses the context; elsewhere it ends the process.
 constexpr const char* kFault = R"(import os
 
 import torch
@@ -86,7 +86,7 @@ class ModuleBench {
     return verdict;
   }
 
-  /// Seconds to evaluate `count` submissions at once, numbered from `from`.
+  /// Seconds to evaluate submissions `from` to `from + count`, all queued at once.
   Result<double> all_at_once(Evaluator& evaluator, int count, int from, int fault_every) const {
     const double begun = monotonic_s();
     HONE_TRY(in_parallel(count, kBenchAtOnce, [&](int i) -> Status {

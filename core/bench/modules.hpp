@@ -1,4 +1,4 @@
-// bench_modules(): how fast modules are judged, for `hone bench modules`.
+// bench_modules(): evaluation rate of modules, for `hone bench modules`.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,17 @@
 namespace hone {
 
 struct ModuleBenchOptions {
-  std::shared_ptr<const Task> task;  ///< required: of modules, each output one tensor
+  std::shared_ptr<const Task> task;  ///< required: a task with modules; each output is one tensor
   std::string source;                ///< required: a correct submission that defines ModelNew
-  int count = 20;                    ///< submissions, each another source
-  int at_once = 1;                   ///< processes that the plain harness has under way
+  int count = 20;                    ///< number of submissions, each with a unique source
+  int at_once = 1;                   ///< processes of the plain harness at a time
   std::function<void(std::string_view what)> say;
 };
 
-/// A list of figures (model/figure.hpp): a server's first evaluation, one alone and by stage, and evaluations per
-/// second, against a plain harness that starts an interpreter for each submission (plain_modules.py), with no jail
-/// and no secrets; what is left of that where every fifth faults, and the memory of this process. failed_precondition
-/// where the task is none of modules.
+/// Returns a list of figures (model/figure.hpp): the first evaluation of a server; one evaluation at a time,
+/// by stage; evaluations per second, compared with a plain harness that starts an interpreter for each
+/// submission, without a sandbox or secrets (plain_modules.py); the same rate if every fifth submission
+/// faults; and the memory of this process. failed_precondition: the task has no modules.
 Result<Value> bench_modules(Launcher& launcher, const EvaluatorOptions& options,
                             const ModuleBenchOptions& bench);
 

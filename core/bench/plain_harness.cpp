@@ -1,4 +1,4 @@
-// Two files and a process.
+// Runs plain_modules.py with two files.
 #include "bench/plain_harness.hpp"
 
 #include "base/files.hpp"
@@ -26,7 +26,7 @@ Result<ProcessExit> PlainHarness::run(const Task& task, const std::string& sourc
   HONE_TRY(write_file(reference, task.backends.at(options_->backend).baseline.text));
   HONE_TRY(write_file(submission, numbered(source, number)));
   SpawnRequest spawn;
-  spawn.jail = Jail::kJudge;  // none
+  spawn.jail = Jail::kJudge;  // without a sandbox
   spawn.label = "plain harness";
   spawn.program = options_->toolchains.at("python").compiler;
   spawn.arguments = {"-I",

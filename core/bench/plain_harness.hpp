@@ -1,5 +1,5 @@
-// The yardstick of `hone bench modules`: an interpreter for each submission, with no jail and no secrets
-// (plain_modules.py).
+// PlainHarness: the baseline of `hone bench modules`. It starts an interpreter for each submission, without a
+// sandbox or secrets (plain_modules.py).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hone {
 
-/// failed_precondition: the task is none of modules.
+/// failed_precondition: the task has no modules.
 Status check_module(const Task& task, const EvaluatorOptions& options);
 
 /// [any thread] run(). Launcher and options outlive it.

@@ -1,4 +1,4 @@
-// Rounds of calls in turns, so that what disturbs the machine disturbs all alike.
+// Interleaves rounds of the three kinds of calls, so that disturbances affect all alike.
 #include "bench/plugin_calls.hpp"
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-/// It has no goal: the user decides what isolation is worth.
+/// No goal: whether isolation is worth its cost is the user's decision.
 Value four_turns() {
   for (const VerdictFixture& fixture : verdict_fixtures()) {
     if (fixture.name == "climb") return fixture.episode;
@@ -21,7 +21,7 @@ Value four_turns() {
   return verdict_fixtures().back().episode;
 }
 
-/// Microseconds a call, over one round.
+/// Microseconds for each call, in one round.
 Result<double> round(const Reward& reward, const Value& episode, int calls) {
   const std::int64_t before = monotonic_ns();
   for (int i = 0; i < calls; ++i) HONE_TRY(reward.score(episode));

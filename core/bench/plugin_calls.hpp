@@ -1,5 +1,5 @@
-// bench_plugins(): what a call of a reward costs in hone, in a plugin host and in Python, for
-// `hone bench plugin`.
+// bench_plugins(): time of a reward's call within hone, in a plugin host and in Python, for `hone bench
+// plugin`.
 #pragma once
 
 #include <filesystem>
@@ -15,12 +15,12 @@ struct PluginBenchOptions {
   std::filesystem::path library;  ///< a reward that takes an empty configuration
   std::filesystem::path python;   ///< likewise
   PluginHostOptions hosts;
-  int rounds = 15;  ///< the three take turns so often; medians are reported
-  int calls = 200;  ///< a round
+  int rounds = 15;  ///< rounds of each kind, interleaved; medians are reported
+  int calls = 200;  ///< calls in each round
 };
 
-/// score() of an episode of four turns, with everything around it that a step has: encoding,
-/// the call, checking the report. And the time from nothing to the first answer. Some seconds.
+/// Times score() for an episode of four turns, with encoding and the check of the report, as in a
+/// step; and the time from the start of a plugin host to its first answer. Takes some seconds.
 ///
 ///   HONE_ASSIGN(const Value figures, bench_plugins(options));   // [{name, value, unit, …}, …]
 Result<Value> bench_plugins(const PluginBenchOptions& options);

@@ -1,4 +1,4 @@
-// The benchmark's client: the same requests to the host and to a bare echo, in turns.
+// Sends the same requests to the host and to an echo server, alternately.
 #include "bench/protocol.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kInFlight = 64;
 constexpr double kGoalOne = 0.8, kGoalMany = 0.5;
 
-/// The plain ROUTER on a thread of its own.
+/// The echo server: a ROUTER socket on its own thread.
 class EchoServer {
  public:
   explicit EchoServer(std::string body)
@@ -42,13 +42,12 @@ class EchoServer {
   std::thread thread_;
 };
 
-/// Opens episodes, makes their steps, closes them.
+/// Opens episodes, plays their steps and closes them.
 class Steps {
  public:
   explicit Steps(BenchClient& client) : client_(client) {}
 
-  /// Requests for `count` steps, turn by turn, over `episodes` new episodes of at most `turns`
-  /// turns each.
+  /// Requests for `count` steps, turn by turn, in new episodes of at most `turns` turns each.
   Result<std::vector<wire::Frames>> open(std::size_t episodes, std::size_t turns) {
     std::vector<Value> names;
     for (std::size_t i = 0; i < episodes; ++i) {
@@ -80,7 +79,7 @@ class Steps {
   std::vector<Value> names_;
 };
 
-/// Rates per second and the host's over the echo's, one of each per round.
+/// Requests per second of both, and the host's relative to the echo's; one value for each round.
 struct Rates {
   std::vector<double> host, echo, ratio;
 
@@ -142,7 +141,7 @@ Status add_latencies(BenchClient& host, BenchClient& echo, std::size_t episodes_
   return {};
 }
 
-/// A server's key and a client's.
+/// Key pairs of a server and of a client.
 class BenchKeys {
  public:
   Status make() {
@@ -163,7 +162,7 @@ class BenchKeys {
   ScratchFolder root_;
 };
 
-/// The bytes that a step is answered with, for the echo to send.
+/// The reply to a step, which the echo server sends as well.
 Result<std::string> sample_reply(BenchClient& host) {
   Steps episodes(host);
   HONE_ASSIGN(const auto requests, episodes.open(1, 1));

@@ -1,4 +1,4 @@
-// bench_protocol(): what the host adds to bare ZeroMQ, for `hone bench protocol`.
+// bench_protocol(): overhead of the host over plain ZeroMQ, for `hone bench protocol`.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,10 @@ namespace hone {
 struct ProtocolBenchOptions {
   OpenReward open_reward;  ///< required: `registry.open_reward`
   std::string reward = "tritonforge";
-  std::size_t rounds = 5;       ///< host and echo take turns so often; the median ratio is reported
-  std::size_t steps = 2000;     ///< per round one at a time; 64 in flight: four times as many
-  std::size_t episodes = 1000;  ///< open while p50 and p99 are taken
+  std::size_t rounds = 5;  ///< alternations of host and echo; the median ratio is reported
+  std::size_t steps =
+      2000;  ///< steps in each round, one at a time; four times as many with 64 in flight
+  std::size_t episodes = 1000;  ///< open episodes while p50 and p99 are measured
 };
 
 /// Two kinds of step, through a DEALER over TCP, the Server and the episode service, against a bare
@@ -28,7 +29,7 @@ struct ProtocolBenchOptions {
 /// nil for figures without a goal. An error is the first that a step was answered with.
 Result<Value> bench_protocol(const ProtocolBenchOptions& options);
 
-/// The last of them alone: no-op steps with CURVE and without, in turns.
+/// Only the figures with CURVE: no-op steps with it and without, alternately.
 Result<Value> bench_curve(const ProtocolBenchOptions& options);
 
 }  // namespace hone

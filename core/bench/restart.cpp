@@ -1,4 +1,4 @@
-// Servers over journals that somebody else wrote.
+// Starts servers with existing journals.
 #include "bench/restart.hpp"
 
 #include "base/clock.hpp"
@@ -12,9 +12,9 @@ namespace hone {
 namespace {
 
 constexpr double kWaitGoalMs = 50, kRestartGoalS = 2;
-constexpr std::size_t kRetentionRounds = 1000;  // more than it ever takes
+constexpr std::size_t kRetentionRounds = 1000;  // an upper bound that is never reached
 
-/// Makes a journal and a first episode in it, of one turn.
+/// Makes a journal with one episode of one turn.
 Result<StoredEpisode> first_episode(const JournalBenchOptions& options,
                                     const std::filesystem::path& path) {
   HONE_ASSIGN(const auto journal, Journal::open({.path = path}));
@@ -27,11 +27,11 @@ Result<StoredEpisode> first_episode(const JournalBenchOptions& options,
   const Value& name = *body.find("episode");
   HONE_TRY(client.ask(bench_step(name, 1, "int main() {}")));
   HONE_ASSIGN(auto stored, journal->reader().episode(episode_number(name.as_string())));
-  if (!stored) return internal_error("bench: the journal has nothing of its first episode");
+  if (!stored) return internal_error("bench: the journal does not have its first episode");
   return std::move(*stored);
 }
 
-/// Seconds until a server over this journal has answered who asks for that episode.
+/// Seconds until a server with this journal has answered a request about that episode.
 Result<double> first_reply_s(const JournalBenchOptions& options, const std::filesystem::path& path,
                              const EpisodeRecord& record) {
   Episode episode;
@@ -58,7 +58,7 @@ struct Waits {
   double upkeep_ms = 0;
 };
 
-/// Steps of everybody until `forgotten` episodes are, or for two rounds where none are to be.
+/// Runs steps of all clients until `forgotten` episodes are deleted; two rounds if `forgotten` is 0.
 Result<Waits> waits(const JournalBenchOptions& options, const std::filesystem::path& path,
                     double keep_days, std::size_t forgotten) {
   HONE_ASSIGN(const auto journal, Journal::open({.path = path, .keep_days = keep_days}));
@@ -84,7 +84,7 @@ Result<Waits> waits(const JournalBenchOptions& options, const std::filesystem::p
   }
   const double went = static_cast<double>(count(*journal, "forgotten"));
   if (went < static_cast<double>(forgotten)) {
-    return internal_error("bench: old episodes are still there");
+    return internal_error("bench: old episodes were not deleted");
   }
   waits.upkeep_ms = journal->stats().find("upkeep_ms_max")->as_double();
   return waits;

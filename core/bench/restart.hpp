@@ -1,13 +1,14 @@
-// The figures of bench_journal() that need a journal with a history.
+// The figures of bench_journal() about a journal with a long history.
 #pragma once
 
 #include "bench/journal.hpp"
 
 namespace hone {
 
-/// How long steps wait while retention forgets old episodes, and how long it keeps the writer.
+/// The wait of steps while retention deletes old episodes, and the time that each deletion keeps the writer
+/// busy.
 Status add_retention(const JournalBenchOptions& options, Value& figures);
-/// How long a server takes over a journal that one which was killed left, to its first reply.
+/// The time from the start of a server to its first reply, with the journal of a killed server.
 Status add_restart(const JournalBenchOptions& options, Value& figures);
 
 }  // namespace hone

@@ -39,14 +39,14 @@ int builder_main(int argc, char** argv) {
     std::fprintf(stderr, "builder: %s\n", backend.error().message.c_str());
     return 70;
   }
-  fcntl(kHost, F_SETFD, FD_CLOEXEC);  // not the compiler's
+  fcntl(kHost, F_SETFD, FD_CLOEXEC);  // the compiler must not inherit it
   const std::vector<std::string> readable(argv + 2, argv + argc);
   if (Status sealed = seal_builder(readable, std::filesystem::current_path()); !sealed) {
     std::fprintf(stderr, "builder: %s\n", sealed.error().message.c_str());
     return 70;
   }
   auto request = receive_message(kHost, kRequestMax, kForever);
-  if (!request) return 0;  // the host no longer needs us
+  if (!request) return 0;  // the host has closed the connection
   auto decoded = from_msgpack(request->bytes);
   if (!decoded) return 70;
   auto built = (*backend)->build(*decoded);

@@ -35,18 +35,18 @@ inline constexpr std::size_t kNameMax = 128;
 inline constexpr std::size_t kKernelsMax = 16;   ///< of one artifact
 inline constexpr std::size_t kLaunchesMax = 16;  ///< of one call
 inline constexpr std::size_t kObservedMax = 3072;
-/// The packet that has a module's process open its device before its setup comes.
+/// The packet that tells a module's process to open its device before its setup arrives.
 inline constexpr std::string_view kOpenAhead = "o";
 
-/// One kernel to look up.
+/// A kernel to look up.
 struct KernelName {
   char name[kNameMax];
   std::uint32_t argument_count;
   std::uint32_t argument_kinds[HONE_ARGUMENTS_MAX];
 };
 
-/// Judge to candidate, with four descriptors: orders, answers, arena, artifact. In a Setup that
-/// follows a reload, orders and answers stay those of the first.
+/// From judge to candidate, with four descriptors: orders, answers, arena, artifact. The Setup after a
+/// kReload reuses the first one's orders and answers.
 struct Setup {
   std::uint32_t version;
   std::uint64_t arena_bytes;
@@ -58,29 +58,29 @@ struct Setup {
   KernelName kernels[kKernelsMax];
 };
 
-/// Candidate to judge, three times: when it has opened its device, when it is sealed (until then a
-/// failure is ours; nothing foreign has run), and when it has loaded the artifact (from then on,
-/// what it says can only hurt it).
+/// From candidate to judge, three times: when it has opened its device, when it is sealed, and when it has
+/// loaded the artifact. A failure before the seal is a fault, because no untrusted code has run. After
+/// loading, a false report can only hurt the submission.
 enum class Report : std::uint32_t { kOpened = 1, kSealed = 2, kLoaded = 3 };
 struct Loaded {
   std::uint32_t version;
   Report report;
   std::int32_t code;    ///< hone_code
   std::uint32_t flags;  ///< hone_python_flags
-  char message[256];    ///< an error, or a note if it was loaded
+  char message[256];    ///< an error, or a note about a loaded artifact
 };
 
 enum class Order : std::uint32_t {
-  kRun = 1,      ///< each launch of `launches`, for each call
+  kRun = 1,      ///< run each of `launches`, for each call
   kNothing = 2,  ///< wait for the device, and answer
   kReload = 3,   ///< unload the artifact and expect a Setup
   kEnd = 4,
-  kMarked = 5,    ///< as kRun, and say how long the device's own clock says that it took
-  kObserved = 6,  ///< as kRun, and have the interpreter write down what it does
-  kTrim = 7       ///< give back memory of the device that the interpreter keeps and does not use
+  kMarked = 5,    ///< as kRun, and report the time by the device's own clock
+  kObserved = 6,  ///< as kRun, and let the interpreter trace the call
+  kTrim = 7       ///< release cached device memory of the interpreter
 };
 
-/// An argument of a launch: the call's value number `slot`, or `value` where slot is kLiteral.
+/// An argument of a launch: value number `slot` of the call, or `value` if slot is kLiteral.
 inline constexpr std::uint32_t kLiteral = 0xffffffff;
 struct LaunchArgument {
   std::uint64_t value;
@@ -89,7 +89,7 @@ struct LaunchArgument {
 
 /// One launch of a call, as hone_launch.
 struct Launch {
-  std::uint32_t kernel;  ///< of the Setup's
+  std::uint32_t kernel;  ///< index of the kernel in the Setup
   std::uint32_t grid[3], block[3], cluster[3];
   std::uint32_t shared_bytes, flags;
   std::uint32_t argument_count;
@@ -105,26 +105,28 @@ struct Orders {
   std::atomic<std::uint32_t> go;
   Order order;
   std::uint32_t calls;
-  std::uint32_t wake;         ///< 1: `done` is waited for with a futex, so wake it
-  std::uint32_t guard_count;  ///< of `guards`, which are to be inaccessible in this round
+  std::uint32_t
+      wake;  ///< 1: the judge sleeps on a futex until the round is done, so the candidate must wake it
+  std::uint32_t
+      guard_count;  ///< number of `guards`: regions that must be inaccessible in this round
   std::uint32_t launch_count;
   std::uint64_t values[kCallsMax][HONE_ARGUMENTS_MAX];
   Guard guards[kGuardsMax];
   Launch launches[kLaunchesMax];
-  std::atomic<std::uint32_t> awake;  ///< 1: do not sleep while there is no order
+  std::atomic<std::uint32_t> awake;  ///< 1: spin while there is no order
 };
 
-/// How a round ended, in the candidate's words.
+/// The end of a round, as reported by the candidate.
 enum class Answer : std::uint32_t {
   kFine = 0,
   kOutOfMemory = 1,
-  kException = 2,  ///< of a function on the processor, or a fault of code on a device
-  kFailed = 3,     ///< the device refuses the launch
-  kFault = 4,      ///< the device, or its driver, failed
-  kMismatch = 5    ///< outputs of another form than the task's
+  kException = 2,  ///< an exception in host code, or a fault in device code
+  kFailed = 3,     ///< the device refused the launch
+  kFault = 4,      ///< the device or its driver failed
+  kMismatch = 5    ///< the outputs do not have the form that the task requires
 };
 
-/// Of torch's extensions. `kDevice`: with kernels.
+/// Kinds of torch extensions. `kDevice`: with kernels.
 enum class ExtensionKind { kHost, kDevice };
 template <>
 struct EnumNames<ExtensionKind> {
@@ -141,8 +143,8 @@ struct Answers {
   Answer answer;
   std::uint32_t flags;  ///< hone_python_flags; 0 if `answer` is kFine
   char message[256];
-  double marked_seconds;        ///< kMarked: for comparison; 0: there is no such clock
-  char observed[kObservedMax];  ///< kObserved: as hone_python.observe writes it
+  double marked_seconds;        ///< time by the device's own clock; 0: it has none
+  char observed[kObservedMax];  ///< the trace, as hone_python.observe writes it
 };
 
 constexpr std::size_t page_round(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
@@ -153,15 +155,16 @@ inline constexpr std::size_t kAnswersBytes = page_round(sizeof(Answers));
 /// writable.
 Result<UniqueFd> shared_region(const char* name, std::size_t bytes);
 Status forbid_further_writers(int fd);
-/// Has the kernel bring in all pages at once, for writing, where it can; else they come one by one.
+/// Asks the kernel to populate all pages, for writing, at once. If the kernel cannot, each page is populated
+/// at its first use.
 void populate(char* base, std::size_t bytes);
-/// Maps it; nullptr never comes back. `writable` as asked.
+/// Maps the region; never returns nullptr.
 Result<void*> map_region(int fd, std::size_t bytes, bool writable);
 
-/// A pair of sockets that keep the bounds of messages.
+/// A connected pair of sockets that preserve message boundaries.
 Result<std::pair<UniqueFd, UniqueFd>> packet_pair();
 
-/// Futex waits over shared memory; timeout_s < 0: for ever. Spurious returns are normal.
+/// Waits on a futex in shared memory; timeout_s < 0: no limit. Spurious returns are normal.
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t while_value,
                 double timeout_s);
 void futex_wake(std::atomic<std::uint32_t>& word);

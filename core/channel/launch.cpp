@@ -1,4 +1,4 @@
-// Puts a call's values into the places that a launch names.
+// Puts a call's values into the arguments of a launch.
 #include "channel/launch.hpp"
 
 #include <algorithm>

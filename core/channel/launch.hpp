@@ -1,4 +1,4 @@
-// One launch as an order says it, given to a backend.
+// Executes one launch of an order with a backend.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hone {
 
-/// `values`: the call's. `launch` is untrusted only in what the backend checks.
+/// `values`: of the call. The backend checks `launch`, which is untrusted.
 std::int32_t launch_call(const hone_backend_factory& backend, hone_kernel* kernel,
                          hone_buffer* buffer, const Launch& launch, const std::uint64_t* values,
                          hone_error* error);

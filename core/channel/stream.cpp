@@ -1,4 +1,4 @@
-// Length-prefixed messages; descriptors ride on the prefix.
+// Length-prefixed messages. Descriptors are sent with the prefix.
 #include "channel/stream.hpp"
 
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 
 namespace hone {
 
-/// A message as it came: bytes and the descriptors that travelled with it.
+/// A received message with its descriptors.
 struct StreamMessage {
   std::string bytes;
   std::vector<UniqueFd> fds;

@@ -199,7 +199,7 @@ class BenchCommand : public Command {
                      .value = "N"},
                     episodes_, 1, 100'000'000);
     options.integer({.name = "--steps",
-                     .doc = "journal: steps of these episodes (default: 1000000)",
+                     .doc = "journal: steps of these episodes in total (default: 1000000)",
                      .value = "N"},
                     steps_, 1, 1'000'000'000);
     options.text({.name = "--folder",

@@ -14,7 +14,7 @@
 #include "cli/command.hpp"
 #include "cli/golden.hpp"
 #include "integrations/kernelbench/judge_run.hpp"
-#include "integrations/kernelbench/run_words.hpp"
+#include "integrations/kernelbench/run_arguments.hpp"
 #include "kernel_refine/compiler_words.hpp"
 #include "kernel_refine/extract.hpp"
 #include "kernel_refine/words.hpp"
@@ -95,9 +95,8 @@ class EvalCommand : public Command {
     options.text(
         {.name = "--p", .doc = "level: thresholds of fast_p, as in 0.5,0.8,1", .value = "LIST"},
         p_);
-    options.flag(
-        {.name = "--again", .doc = "level: judge samples that already have a result again"},
-        again_);
+    options.flag({.name = "--again", .doc = "level: judge again the samples that have a result"},
+                 again_);
     config_.declare(options);
     options.flag(
         {.name = "--json",
@@ -141,7 +140,8 @@ class EvalCommand : public Command {
     if (!language_.empty() &&
         std::find(languages.begin(), languages.end(), language_) == languages.end())
       return terminal.fail(invalid_argument("--language: found " + language_ + ", expected " +
-                                            joined(languages, " or ") + ", the task's"));
+                                            joined(languages, " or ") +
+                                            ", the languages of the task"));
     for (Entry& entry : entries_) entry.language = language_of(entry, languages);
     evaluate(terminal, **host, *task, judge);
     for (Entry& entry : entries_) score(entry, judge);

@@ -123,7 +123,8 @@ class GatewayCommand : public Command {
   int run(Terminal& terminal) override {
     if (const Status good = read_options(); !good) return terminal.fail(good.error());
     if (const Status free = try_place(); !free)
-      return terminal.fail(free.error(), "another gateway? use --listen");
+      return terminal.fail(free.error(),
+                           "if another gateway is running, choose another address with --listen");
     if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
     std::unique_ptr<LocalServer> server;
     ScratchFolder scratch;
@@ -154,8 +155,8 @@ class GatewayCommand : public Command {
       HONE_ASSIGN(token_, read_token(token_file_));
     } else if (!is_loopback(place_.host)) {
       return invalid_argument("--listen: found " + place_.host +
-                              ", which others reach, expected a loopback address or --token-file: "
-                              "who reaches the gateway can run code");
+                              ", which is not a loopback address, expected --token-file with it: "
+                              "any client of the gateway can run code");
     }
     if (!references_.empty()) {
       const auto folder = References::open(references_);
@@ -168,7 +169,9 @@ class GatewayCommand : public Command {
           "dataset of references reads");
     }
     if (!config_.file.empty() || !config_.sets.empty() || !python_.empty())
-      return invalid_argument("--endpoint: found a configuration as well, which is a server's own");
+      return invalid_argument(
+          "--endpoint: cannot be combined with a configuration, which is for the gateway's own "
+          "server");
     return {};
   }
 
@@ -230,7 +233,9 @@ class GatewayCommand : public Command {
     http.threads = evaluations + kQuickThreads;
     auto door = HttpServer::start(
         http, [&gateway](const HttpRequest& request) { return gateway.handle(request); });
-    if (!door) return terminal.fail(door.error(), "another gateway? use --listen");
+    if (!door)
+      return terminal.fail(door.error(),
+                           "if another gateway is running, choose another address with --listen");
     announce(terminal, (*door)->port());
     int status = kExitOk;
     while (stop_asked(1000) == 0) {

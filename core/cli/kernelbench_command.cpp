@@ -6,7 +6,7 @@
 #include "cli/command.hpp"
 #include "integrations/kernelbench/generate_run.hpp"
 #include "integrations/kernelbench/judge_run.hpp"
-#include "integrations/kernelbench/run_words.hpp"
+#include "integrations/kernelbench/run_arguments.hpp"
 
 namespace hone {
 namespace {
@@ -47,24 +47,23 @@ class KernelbenchCommand : public Command {
         given_);
     options.text({.name = "--p", .doc = "thresholds of fast_p, as in 0.5,0.8,1", .value = "LIST"},
                  p_);
-    options.flag({.name = "--again", .doc = "judge samples that already have a result again"},
-                 again_);
+    options.flag({.name = "--again", .doc = "judge again the samples that have a result"}, again_);
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print one JSON line per sample, then the analysis"},
                  json_);
   }
 
   int run(Terminal& terminal) override {
-    Words words(given_, "kernelbench " + action_);
+    RunArguments arguments(given_, "kernelbench " + action_);
     RunRequest request;
     GenerateRequest generate;
-    read_common(words, request);
-    if (action_ != "analyse") read_problems(words, request);
-    if (action_ == "generate") read_generate(words, generate);
-    if (action_ == "eval") request.samples = words.integer("num_samples_per_problem", 0);
-    if (action_ == "analyse") read_baseline_words(words, request);
-    const std::vector<std::string> idle = words.without_effect();
-    if (const Status good = words.finish(); !good) {
+    read_common(arguments, request);
+    if (action_ != "analyse") read_problems(arguments, request);
+    if (action_ == "generate") read_generate(arguments, generate);
+    if (action_ == "eval") request.samples = arguments.integer("num_samples_per_problem", 0);
+    if (action_ == "analyse") read_baseline_arguments(arguments, request);
+    const std::vector<std::string> idle = arguments.without_effect();
+    if (const Status good = arguments.finish(); !good) {
       return terminal.fail(good.error(), "see: hone kernelbench --help");
     }
     if (!idle.empty()) {
@@ -89,59 +88,60 @@ class KernelbenchCommand : public Command {
   }
 
  private:
-  void read_common(Words& words, RunRequest& request) const {
-    words.require("level", "one, such as level=1");
-    words.require("run_name", "the name of a folder in runs_dir");
-    request.analysis.level = words.integer("level", 0);
-    request.analysis.run_name = words.text("run_name", "");
-    const std::string elsewhere = action_ == "analyse" ? words.text("eval_results_dir", "") : "";
-    const std::string runs = words.text("runs_dir", "runs");
+  void read_common(RunArguments& arguments, RunRequest& request) const {
+    arguments.require("level", "one, such as level=1");
+    arguments.require("run_name", "the name of a folder in runs_dir");
+    request.analysis.level = arguments.integer("level", 0);
+    request.analysis.run_name = arguments.text("run_name", "");
+    const std::string elsewhere =
+        action_ == "analyse" ? arguments.text("eval_results_dir", "") : "";
+    const std::string runs = arguments.text("runs_dir", "runs");
     request.folder =
         std::filesystem::path(elsewhere.empty() ? runs : elsewhere) / request.analysis.run_name;
-    if (action_ != "generate") request.analysis.ks = words.integers("pass_at_k_values");
-    const std::string precision = words.text("precision", "fp32");
+    if (action_ != "generate") request.analysis.ks = arguments.integers("pass_at_k_values");
+    const std::string precision = arguments.text("precision", "fp32");
     if (precision != "fp32") {
-      words.mistake("precision: found '" + precision +
-                    "', expected fp32: modules are judged in the types that their problem has");
+      arguments.mistake("precision: found '" + precision +
+                        "', expected fp32: modules are judged in the types that their problem has");
     }
-    const std::string mode = words.text("eval_mode", "local");
-    if (mode != "local") words.mistake("eval_mode: found '" + mode + "', expected local");
+    const std::string mode = arguments.text("eval_mode", "local");
+    if (mode != "local") arguments.mistake("eval_mode: found '" + mode + "', expected local");
   }
 
-  void read_problems(Words& words, RunRequest& request) const {
-    request.problems = words.integers("problem_ids");
-    if (action_ == "generate" && words.has("problem_id")) {
-      request.problems.push_back(words.integer("problem_id", 0));
+  void read_problems(RunArguments& arguments, RunRequest& request) const {
+    request.problems = arguments.integers("problem_ids");
+    if (action_ == "generate" && arguments.has("problem_id")) {
+      request.problems.push_back(arguments.integer("problem_id", 0));
     }
-    const std::vector<std::int64_t> ends = words.integers("subset");
+    const std::vector<std::int64_t> ends = arguments.integers("subset");
     if (ends.size() == 2) {
       request.subset = {ends[0], ends[1]};
     } else if (!ends.empty()) {
-      words.mistake("subset: found " + std::to_string(ends.size()) +
-                    " numbers, expected the first problem and the last");
+      arguments.mistake("subset: found " + std::to_string(ends.size()) +
+                        " numbers, expected the first problem and the last");
     }
   }
 
-  static void read_generate(Words& words, GenerateRequest& generate) {
-    const std::string type = words.text("server_type", "local");
+  static void read_generate(RunArguments& arguments, GenerateRequest& generate) {
+    const std::string type = arguments.text("server_type", "local");
     if (type != "local") {
-      words.mistake(
+      arguments.mistake(
           "server_type: found '" + type +
           "', expected local; any OpenAI-compatible endpoint will do: url=https://HOST/v1");
     }
-    generate.url = words.text("url", "");
-    const std::string address = words.text("server_address", "");
-    const std::string port = words.text("server_port", "");
+    generate.url = arguments.text("url", "");
+    const std::string address = arguments.text("server_address", "");
+    const std::string port = arguments.text("server_port", "");
     if (generate.url.empty() && !address.empty()) {
       generate.url = "http://" + address + (port.empty() ? "" : ":" + port) + "/v1";
     }
     if (generate.url.empty()) {
-      words.mistake(
+      arguments.mistake(
           "found no endpoint, expected url=http://HOST:PORT/v1, or server_address and server_port");
     }
-    generate.samples = words.integer("num_samples", 1);
+    generate.samples = arguments.integer("num_samples", 1);
     const auto pass_on = [&](const char* word, const char* option) {
-      if (const std::string said = words.text(word, ""); !said.empty()) {
+      if (const std::string said = arguments.text(word, ""); !said.empty()) {
         generate.options.insert(generate.options.end(), {option, said});
       }
     };
@@ -151,19 +151,20 @@ class KernelbenchCommand : public Command {
     pass_on("num_workers", "--batch-size");
     pass_on("hardware_gpu_name", "--hardware");
     pass_on("api_key_file", "--api-key-file");
-    const std::string prompt = words.text("prompt_option", "zero_shot");
+    const std::string prompt = arguments.text("prompt_option", "zero_shot");
     if (prompt != "zero_shot" && prompt != "few_shot") {
-      words.mistake("prompt_option: found '" + prompt + "', expected zero_shot or few_shot");
+      arguments.mistake("prompt_option: found '" + prompt + "', expected zero_shot or few_shot");
     }
     generate.options.insert(generate.options.end(), {"--prompt", prompt});
   }
 
-  void read_baseline_words(Words& words, RunRequest& request) {
-    request.output = words.text("output_file", "");
-    baseline_ = words.text("baseline_file", "");
-    const std::string hardware = words.text("hardware", ""), name = words.text("baseline", "");
+  void read_baseline_arguments(RunArguments& arguments, RunRequest& request) {
+    request.output = arguments.text("output_file", "");
+    baseline_ = arguments.text("baseline_file", "");
+    const std::string hardware = arguments.text("hardware", ""),
+                      name = arguments.text("baseline", "");
     if (hardware.empty() != name.empty() && baseline_.empty()) {
-      words.mistake("found one of hardware and baseline, expected both");
+      arguments.mistake("found one of hardware and baseline, expected both");
     }
     if (baseline_.empty() && !hardware.empty()) {
       baseline_ = "results/timing/" + hardware + "/" + name + ".json";

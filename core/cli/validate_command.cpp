@@ -26,7 +26,7 @@ class ValidateCommand : public Command {
  public:
   std::string name() const override { return "validate"; }
   std::string summary() const override {
-    return "Check a plugin against the rules of the ABI, each in its own process.";
+    return "Check a plugin against the rules of the ABI, each check in its own process.";
   }
   std::vector<std::string> examples() const override {
     return {"hone validate build/my_reward.so", "hone validate my_reward.py",

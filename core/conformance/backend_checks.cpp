@@ -1,4 +1,4 @@
-// Checks of backends: their table and what they say of themselves. They touch no device.
+// Checks of backends: the table and describe(). They open no device.
 #include "conformance/checks.hpp"
 #include "plugin/backend.hpp"
 #include "plugin/call.hpp"
@@ -31,7 +31,7 @@ Result<CheckResult> garbage_config(const CheckSubject& subject) {
     const auto written = call_for_bytes("describe", [&](hone_sink* out, hone_error* error) {
       return backend->factory()->describe(borrow(garbage), out, error);
     });
-    // A draft says of no parameters, so that one which reads none keeps the rules.
+    // A draft of the ABI requires no "parameters", so a backend without configuration passes.
     if (written) return CheckResult{CheckOutcome::kWarning, "accepted an invalid configuration"};
   }
   return passed();

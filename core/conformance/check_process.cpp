@@ -1,4 +1,4 @@
-// Starting a check, reading its report from a pipe until a deadline, and telling how it ended.
+// Starts a check, reads its report from a pipe until a deadline, and classifies how the process ended.
 #include "conformance/check_process.hpp"
 
 #include <fcntl.h>
@@ -38,8 +38,8 @@ std::vector<std::string> check_environment(const CheckProcessOptions& options) {
   }
   variables.push_back(std::string(kReportVariable) + "=" + std::to_string(kReportFd));
   variables.push_back(std::string(kConfigVariable) + "=" + options.config_json);
-  // Rationale: with its own handler the sanitizer turns a signal into an exit status, and the
-  // signal is what is asked.
+  // Rationale: the sanitizer's own handler turns a signal into an exit status, and the report must name the
+  // signal.
   variables.emplace_back("ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0");
   return variables;
 }
@@ -68,7 +68,7 @@ Result<pid_t> start(const std::filesystem::path& program, std::vector<std::strin
   return pid;
 }
 
-/// Everything that is written until the last writer goes; nullopt when the deadline comes first.
+/// Reads until the last writer closes the pipe; nullopt if the deadline comes first.
 std::optional<std::string> read_until(int fd, std::int64_t deadline_ns) {
   std::string bytes;
   for (;;) {
@@ -76,7 +76,7 @@ std::optional<std::string> read_until(int fd, std::int64_t deadline_ns) {
     if (left_ms <= 0) return std::nullopt;
     pollfd waiting{fd, POLLIN, 0};
     const int ready = poll(&waiting, 1, static_cast<int>(std::min<std::int64_t>(left_ms, 60'000)));
-    if (ready <= 0) continue;  // a signal, or another minute
+    if (ready <= 0) continue;  // a signal, or a timeout of poll
     char block[4096];
     const ssize_t n = read(fd, block, sizeof block);
     if (n < 0 && errno == EINTR) continue;
@@ -92,7 +92,8 @@ int wait_for(pid_t pid) {
   return status;
 }
 
-/// Ends a process and waits for it. A process that a driver blocks inside the kernel cannot be killed and is left behind.
+/// Kills a process and waits for it. A process that a driver blocks inside the kernel cannot be killed, and
+/// is left behind.
 void end(pid_t pid) {
   constexpr int kGraceMs = 5000;
   const UniqueFd watched(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

@@ -14,25 +14,25 @@ std::string_view check_outcome_name(CheckOutcome outcome);  ///< "passed", …
 
 struct CheckResult {
   CheckOutcome outcome = CheckOutcome::kPassed;
-  std::string message;  ///< "" for a plain pass
+  std::string message;  ///< empty if it passed without a remark
 };
 
-/// What a check's process is told beyond its arguments.
+/// Input of a check's process besides its arguments.
 struct CheckProcessOptions {
   double timeout_s = 10;
-  std::string config_json;  ///< what create() and open() are given instead of an empty map
+  std::string config_json;  ///< configuration for create() and open(), instead of an empty map
 };
 
-/// Runs `program arguments…` with its output thrown away and waits for what it reports; an error is
-/// a fault of the machine. A process that ends by a signal is kCrashed, one that takes too long is
-/// killed and kTimedOut, and one that ends in any way without a report is kFailed.
+/// Runs `program arguments…` without output and waits for its report. An error is a fault of the machine. A
+/// process that ends by a signal is kCrashed, one over its time limit is killed and kTimedOut, and one that
+/// ends without a report is kFailed.
 Result<CheckResult> run_check_process(const std::filesystem::path& program,
                                       const std::vector<std::string>& arguments,
                                       const CheckProcessOptions& options);
 
-/// In the child process: sends the result to the parent, or prints it if there is none.
+/// In the child process: sends the result to the parent, or prints it if there is no parent.
 void report_check(const CheckResult& result);
-/// In the child process: the plugin's configuration, "" for none.
+/// In the child process: the plugin's configuration; empty: none.
 std::string check_config_json();
 
 }  // namespace hone

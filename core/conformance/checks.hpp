@@ -20,10 +20,10 @@ namespace hone {
 struct CheckSubject {
   std::filesystem::path path;
   Value config;      ///< a map
-  HostOptions host;  ///< what plugins get from a real host
+  HostOptions host;  ///< the services that a real host provides
 };
 
-/// A check returns a failed Status for a broken promise, or its result where that is more than
+/// A check returns an error if the plugin breaks the ABI's rules, and a result if there is more to say than
 /// passed or failed.
 struct Check {
   std::string_view id;
@@ -31,13 +31,13 @@ struct Check {
   Result<CheckResult> (*run)(const CheckSubject& subject);
 };
 
-/// Of any plugin; the first loads it, the last says what it offers.
+/// Checks of any plugin. The first one loads it; the last one lists its factories.
 const std::vector<Check>& entry_checks();
 const std::vector<Check>& reward_checks();
 const std::vector<Check>& dataset_checks();
 const std::vector<Check>& backend_checks();
 
-// For the checks of several kinds.
+// Shared by the checks of several kinds.
 
 inline CheckResult passed(std::string message = {}) {
   return {CheckOutcome::kPassed, std::move(message)};
@@ -46,29 +46,29 @@ inline CheckResult skipped(std::string message) {
   return {CheckOutcome::kSkipped, std::move(message)};
 }
 
-/// A describe() that writes the same twice and has the members that rewards and datasets share.
+/// Checks that describe() returns the same twice, with the members that rewards and datasets have in common.
 Result<Value> check_description(const Result<Value>& first, const Result<Value>& second);
-/// The parameters of a description that have no default, which a configuration must give: "path,
-/// split"; "" for none.
+/// The parameters without a default, which a configuration must set: "path, split"; empty: none.
 std::string missing_parameters(const Value& description, const Value& config);
-/// A name that is near one of the parameters and none of them.
+/// A misspelt parameter name, which is not a parameter itself.
 std::string misspelt_parameter(const Value& description);
-/// The code is invalid_argument and the message has these words.
+/// Checks that the code is invalid_argument and that the message contains these words.
 Status expect_refusal(const Status& status, std::string_view what, const std::string& words);
 
-/// The range of a turn's reward, [low, high]; unbounded where nil.
+/// The range of a turn's reward, [low, high]; nil means unbounded.
 Result<std::array<double, 2>> declared_range(const Value& described);
-/// Every sample is scored, within the range.
+/// Checks that every sample is scored within the range.
 Result<CheckResult> check_scores(const Reward& reward, const std::array<double, 2>& range);
 Result<CheckResult> check_later_outcome(const Reward& reward);
 
-/// Two handles of one dataset list the same, and twice.
+/// Checks that two handles of one dataset return the same list, each of them twice.
 Result<CheckResult> check_list(const Dataset& first, const Dataset& second);
-/// Every task is one, the same twice, and in the split that is listed.
+/// Checks that every listed task is valid, the same twice, and in its listed split.
 Result<CheckResult> check_get(const Dataset& dataset);
 Result<CheckResult> check_unknown_id(const Dataset& dataset);
 
-/// Bytes that are no configuration: broken MessagePack, none at all, a map cut off, and no map.
+/// Bytes that are not a valid configuration: broken MessagePack, no bytes, a truncated map, and a value that
+/// is not a map.
 std::vector<std::string> garbage_configs();
 
 }  // namespace hone

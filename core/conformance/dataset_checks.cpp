@@ -1,4 +1,4 @@
-// Checks of datasets: what they say of themselves, what they refuse, and that every task is one.
+// Checks of datasets: description, refused configurations, and every task.
 #include <algorithm>
 
 #include "conformance/checks.hpp"
@@ -60,8 +60,8 @@ Result<CheckResult> garbage_config(const CheckSubject& subject) {
   HONE_ASSIGN(const Loaded loaded, load(subject));
   for (const std::string& garbage : garbage_configs()) {
     if (loaded.open(garbage).ok()) {
-      return internal_error("open: expected garbage to be refused: " +
-                            std::to_string(garbage.size()) + " bytes were taken");
+      return internal_error("open: expected an error for garbage: " +
+                            std::to_string(garbage.size()) + " bytes were accepted");
     }
   }
   return passed();

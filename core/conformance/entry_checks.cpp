@@ -1,4 +1,4 @@
-// Checks of any plugin's library and entry, and what the checks of several kinds share.
+// Checks of a plugin's library and entry, and functions that several kinds of checks share.
 #include "base/clock.hpp"
 #include "conformance/checks.hpp"
 #include "model/fields.hpp"

@@ -1,4 +1,4 @@
-// Building the sample episodes from verdicts as the judge writes them.
+// Builds sample episodes from verdicts in the judge's form.
 #include "conformance/episode_samples.hpp"
 
 #include "conformance/verdict_fixtures.hpp"

@@ -1,4 +1,4 @@
-// Episodes that conformance checks ask rewards about.
+// Sample episodes for conformance checks of rewards.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace hone {
 
-/// Every outcome alone, all of them in one episode, unscored turns at each end and alone, and a
-/// long episode: maps as score() gets them.
+/// One episode for every outcome, one with all of them, unscored turns at each end and alone, and a long
+/// episode. Each is the map that score() gets.
 std::vector<Value> episode_samples();
 
-/// A correct turn, then one with an outcome that no version of hone has.
+/// A correct turn, then one with an outcome that no version of hone defines.
 Value later_outcome_sample();
 
 }  // namespace hone

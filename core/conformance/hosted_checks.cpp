@@ -1,4 +1,4 @@
-// The checks of a hosted plugin, in order.
+// Checks of a hosted plugin, in order.
 #include "conformance/hosted_checks.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using Plugin = std::shared_ptr<const HostedPlugin>;
 using Answers = std::vector<Value>;
 
-/// What a check works on.
+/// The plugin under test.
 struct Subject {
   const Plugin& plugin;
   const Value& config;
@@ -68,7 +68,7 @@ Result<CheckResult> create(const Subject& subject) {
 
 Result<CheckResult> score(const Subject& subject) {
   HONE_ASSIGN(auto range, declared_range(subject.described));
-  // The declared range is that of the defaults.
+  // The declared range is that of the default configuration.
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (!subject.config.as_map().empty()) range = {-kInfinity, kInfinity};
   HONE_ASSIGN(auto calls, subject.plugin->create_reward(subject.config));
@@ -176,7 +176,7 @@ const std::vector<HostedCheck>& checks_of(const std::string& kind) {
   return kind == "reward" ? reward : kind == "dataset" ? dataset : environment;
 }
 
-/// A failure as a result: whether the plugin host is gone says how bad it was.
+/// A failure as a result. Its severity depends on whether the plugin host is still alive.
 CheckResult result_of(const Error& error, bool alive) {
   if (error.code == Code::kDeadlineExceeded) return {CheckOutcome::kTimedOut, error.message};
   return {alive ? CheckOutcome::kFailed : CheckOutcome::kCrashed, error.message};

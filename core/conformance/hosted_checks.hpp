@@ -1,5 +1,4 @@
-// `hone validate` for a plugin in Python: the promises that it can break, asked through its plugin
-// host.
+// `hone validate` for a Python plugin: checks that it keeps the rules, through its plugin host.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,4 @@
-// Checks of rewards: what they say of themselves, what they refuse, and that a score is a pure
-// function of its input.
+// Checks of rewards: description, refused configurations, and that a score is a pure function of its input.
 #include <array>
 #include <cmath>
 #include <optional>
@@ -13,13 +12,13 @@
 namespace hone {
 namespace {
 
-/// A loaded reward plugin, before anything is made of it.
+/// A loaded reward plugin without a handle.
 struct Loaded {
   PluginLibrary library;
   const hone_reward_factory* table;
   std::shared_ptr<HostServices> host;
 
-  /// create() with these very bytes; the handle is destroyed again.
+  /// Calls create() with exactly these bytes, and destroys the handle.
   Status create(std::string_view config) const {
     hone_reward* handle = nullptr;
     HONE_TRY(call_plugin("create", [&](hone_error* error) {
@@ -37,7 +36,7 @@ Result<Loaded> load(const CheckSubject& subject) {
   return Loaded{std::move(library), table, std::move(host)};
 }
 
-/// A handle with the given configuration, for asking with exact bytes.
+/// A handle with the given configuration, for calls with exact bytes.
 class Handle {
  public:
   static Result<std::unique_ptr<Handle>> create(const CheckSubject& subject) {
@@ -117,8 +116,8 @@ Result<CheckResult> garbage_config(const CheckSubject& subject) {
   HONE_ASSIGN(const Loaded loaded, load(subject));
   for (const std::string& garbage : garbage_configs()) {
     if (loaded.create(garbage).ok()) {
-      return internal_error("create: expected garbage to be refused: " +
-                            std::to_string(garbage.size()) + " bytes were taken");
+      return internal_error("create: expected an error for garbage: " +
+                            std::to_string(garbage.size()) + " bytes were accepted");
     }
   }
   return passed();
@@ -138,7 +137,7 @@ Result<CheckResult> score(const CheckSubject& subject) {
   HONE_ASSIGN(const Loaded loaded, load(subject));
   HONE_ASSIGN(const Value described, description(loaded.library));
   HONE_ASSIGN(auto range, declared_range(described));
-  // The declared range is that of the defaults.
+  // The declared range is that of the default configuration.
   if (!subject.config.as_map().empty()) range = {-INFINITY, INFINITY};
   HONE_ASSIGN(const auto reward, Reward::create(loaded.library, subject.config, loaded.host));
   return check_scores(*reward, range);
@@ -150,7 +149,7 @@ Result<CheckResult> later_outcome(const CheckSubject& subject) {
   return check_later_outcome(*reward);
 }
 
-/// Every sample's bytes and the answer to it.
+/// Every sample's bytes with the answer.
 Result<std::vector<std::pair<std::string, std::string>>> answers(const Handle& handle) {
   std::vector<std::pair<std::string, std::string>> list;
   for (const Value& episode : episode_samples()) {

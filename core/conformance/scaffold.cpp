@@ -1,4 +1,4 @@
-// Copying a template with the plugin's name in place of the template's.
+// Copies a template and replaces the template's name by the plugin's.
 #include "conformance/scaffold.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A template's source and the names in it that give way.
+/// A template's source, and the names in it that are replaced.
 struct Template {
   std::string_view kind, source, plugin_name, type_name;
 };

@@ -14,7 +14,7 @@ namespace hone {
 /// "reward" (C++), "reward-c" (plain C) and "dataset" (C++).
 const std::vector<std::string>& template_kinds();
 
-/// "reward", "dataset" and "environment": what can be written in Python.
+/// "reward", "dataset" and "environment": the kinds of Python plugins.
 const std::vector<std::string>& python_template_kinds();
 
 /// Writes NAME.py into a folder that is made where it is missing, and gives its path. Errors as

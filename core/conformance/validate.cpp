@@ -1,4 +1,4 @@
-// Choosing the checks that fit a plugin, and both sides of running one.
+// Selects the checks for a plugin, and implements both sides of running one.
 #include "conformance/validate.hpp"
 
 #include <sys/resource.h>
@@ -36,7 +36,7 @@ const Check* find_check(std::string_view id) {
   return nullptr;
 }
 
-/// The map that create() and open() get.
+/// The configuration map for create() and open().
 Result<Value> parse_config(const std::string& json) {
   if (json.empty()) return Value::map();
   HONE_ASSIGN(Value config, from_json(json));
@@ -50,7 +50,7 @@ bool is_bad(CheckOutcome outcome) {
          outcome == CheckOutcome::kTimedOut;
 }
 
-/// Runs a list of checks in order; once one that the others stand on is bad, the rest is skipped.
+/// Runs a list of checks in order. If a check fails on which the others depend, the rest is skipped.
 class Run {
  public:
   Run(const std::filesystem::path& path, const std::filesystem::path& program,

@@ -1,4 +1,4 @@
-// `hone validate`: whether a plugin keeps the ABI's promises, each check in a process of its own.
+// `hone validate`: checks that a plugin keeps the ABI's rules, each check in its own process.
 #pragma once
 
 #include <filesystem>
@@ -21,9 +21,9 @@ struct ValidatedCheck {
 struct ValidationReport {
   std::string name;  ///< of the plugin; empty when it could not be loaded
   std::string version;
-  std::vector<ValidatedCheck> checks;  ///< in the order they ran
+  std::vector<ValidatedCheck> checks;  ///< in the order in which they ran
 
-  /// No check failed, crashed or timed out.
+  /// Whether no check failed, crashed or timed out.
   bool ok() const;
 };
 

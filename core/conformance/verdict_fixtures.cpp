@@ -1,4 +1,4 @@
-// The fixtures, from verdicts as the judge writes them.
+// Builds the fixtures from verdicts in the judge's form.
 #include "conformance/verdict_fixtures.hpp"
 
 #include <initializer_list>

@@ -1,5 +1,4 @@
-// Verdict fixtures: small episodes with a name each, as a reward gets them, for its author to try
-// it on.
+// Verdict fixtures: small named episodes on which the author of a reward can try it.
 #pragma once
 
 #include <string>
@@ -16,16 +15,16 @@ struct VerdictFixture {
   Value episode;        ///< the map of docs/plugins.md that score() gets
 };
 
-/// Every outcome alone, slow and fast ones, and episodes of several turns. Always the same.
+/// Every outcome alone, slow and fast submissions, and episodes of several turns. Always the same.
 const std::vector<VerdictFixture>& verdict_fixtures();
 
-// What they are made of.
+// Building blocks of the fixtures.
 
-/// A verdict as the judge writes it; `speedup` matters for a correct one alone, 0: not measured.
+/// A verdict in the judge's form. `speedup` is used only if it is correct; 0: not measured.
 Verdict sample_verdict(Outcome outcome, double speedup);
 Value sample_turn(const Verdict& verdict);
 Value sample_unscored_turn();  ///< after a fault of the machine
-/// Numbers the turns from 1, as episodes do; an episode that goes on has two more to come.
+/// Numbers the turns from 1. An episode that has not ended has two more turns left.
 Value sample_episode(Value::Array turns, bool ended);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// branch: a new episode that shares another's turns up to one of them.
+// branch: a new episode that begins with the first turns of another one.
 #include <algorithm>
 
 #include "base/assert.hpp"
@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-/// The same reply, of another episode.
+/// A copy of a stored reply with the id of another episode.
 Result<std::shared_ptr<const std::string>> renamed(const std::string& reply,
                                                    const std::string& name) {
   HONE_ASSIGN(Value value, recorded_value(reply));
@@ -19,7 +19,7 @@ Result<std::shared_ptr<const std::string>> renamed(const std::string& reply,
   return std::make_shared<const std::string>(to_msgpack(value));
 }
 
-/// A branch at the last turn of an episode that ended would have no turn to take.
+/// After the last turn of an ended episode, a branch would have no turn left.
 Status check_turn(const Trunk& trunk, std::int64_t turn) {
   const std::size_t done = trunk.seen.turns.size();
   const std::string name = "episode " + trunk.seen.episode->name();
@@ -34,7 +34,7 @@ Status check_turn(const Trunk& trunk, std::int64_t turn) {
   return {};
 }
 
-/// The first `turn` turns in an episode of their own.
+/// A new episode with the first `turn` turns of another one.
 Result<EpisodeTable::Pinned> grow(const Trunk& trunk, std::int64_t turn, std::uint64_t id,
                                   double now_s) {
   const Episode& parent = *trunk.seen.episode;
@@ -92,11 +92,11 @@ std::vector<TurnRecord> records_of_branch(const Trunk& trunk, const Episode& bra
 
 }  // namespace
 
-/// Rationale: with a journal it is read from there, where the actions are, and where an episode
-/// stays that has been closed.
+/// Rationale: with a journal, the episode is read from there. The journal has the actions, and also episodes
+/// that have been closed.
 Result<Trunk> Episodes::trunk(const Caller& caller, std::uint64_t id, const std::string& token) {
   if (state_->journal == nullptr) {
-    HONE_ASSIGN(EpisodeTable::Snapshot seen, state_->table.look(caller, id, token));
+    HONE_ASSIGN(EpisodeTable::Snapshot seen, state_->table.peek(caller, id, token));
     return Trunk{std::move(seen), {}, {}};
   }
   HONE_ASSIGN(std::optional<StoredEpisode> stored, state_->journal->reader().episode(id));
@@ -149,8 +149,9 @@ Status Episodes::try_branch(const Caller& caller, const Value& request, const Re
                                               episode_name(id) + ", turn " + std::to_string(turn));
   }
   HONE_ASSIGN(EpisodeTable::Snapshot now,
-              state_->table.look(caller, branch->id, branch->token_text()));
-  now.turns.resize(static_cast<std::size_t>(turn));  // a repeat may have gone on
+              state_->table.peek(caller, branch->id, branch->token_text()));
+  now.turns.resize(
+      static_cast<std::size_t>(turn));  // a repeated request: the branch may have more turns by now
   now.facts.resize(static_cast<std::size_t>(turn));
   now.pending = now.ended = false;
   Value body = resume_reply(now, options_.limits.lease_s, state_->now_s());
@@ -158,7 +159,7 @@ Status Episodes::try_branch(const Caller& caller, const Value& request, const Re
   Value info = reset_info(*branch, evaluator_.fingerprint());
   info.set("parent", episode_name(id)).set("parent_turn", turn);
   body.set("info", std::move(info));
-  take_in(*branch, repeat, to_msgpack(body), std::move(record), std::move(turns), reply);
+  answer_new(*branch, repeat, to_msgpack(body), std::move(record), std::move(turns), reply);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Names, splits, draws and the cache of loaded tasks.
+// The ids of tasks, splits, random draws and the cache of loaded tasks.
 #include "episode/catalog.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kNamesShown = 12;
 
-/// SplitMix64: neighbouring seeds must not draw neighbouring tasks.
+/// SplitMix64. Rationale: consecutive seeds must not draw consecutive tasks.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -36,7 +36,7 @@ Result<std::shared_ptr<const Catalog>> Catalog::open(std::vector<TaskSource> sou
   for (std::size_t i = 0; i < catalog->sources_.size(); ++i) {
     const std::string& name = catalog->sources_[i].name;
     if (!names.insert(name).second) {
-      return invalid_argument("two datasets are called '" + name + "'");
+      return invalid_argument("two datasets have the name '" + name + "'");
     }
     if (Status added = catalog->add(i); !added) return added.error();
   }
@@ -51,7 +51,8 @@ Status Catalog::add(std::size_t source) {
     TaskSummary task{name, std::move(entry)};
     const std::size_t at = tasks_.size();
     if (!by_full_id_.emplace(task.full_id(), at).second) {
-      return invalid_argument("dataset " + name + ": list: the task '" + task.entry.id + "' twice");
+      return invalid_argument("dataset " + name + ": list: found the task '" + task.entry.id +
+                              "' twice");
     }
     by_bare_id_.emplace(task.entry.id, at);
     tasks_.push_back(std::move(task));
@@ -112,7 +113,7 @@ Result<std::shared_ptr<const Task>> Catalog::find_unlisted(std::string_view id,
   read->dataset = source->name;
   MutexLock lock(mutex_);
   const auto [kept, added] = unlisted_.try_emplace(std::string(id));
-  if (added) {  // else another thread was first
+  if (added) {  // else another thread loaded it first
     kept->second.task = std::make_shared<const Task>(std::move(read).value());
     unlisted_order_.emplace_back(id);
   }
@@ -139,14 +140,14 @@ Result<std::shared_ptr<const Task>> Catalog::find(std::string_view id, bool held
   if (!read) return read.error().in("dataset " + found->dataset);
   if (read->split != found->entry.split) {
     return internal_error("dataset " + found->dataset + ": the task '" + found->entry.id +
-                          "' is listed in split '" + found->entry.split + "' and says '" +
-                          read->split + "'");
+                          "' is listed in split '" + found->entry.split +
+                          "' but its own split is '" + read->split + "'");
   }
   read->dataset = found->dataset;
   auto task = std::make_shared<const Task>(std::move(read).value());
   MutexLock lock(mutex_);
   return loaded_.emplace(full_id, std::move(task))
-      .first->second;  // another thread may have been first
+      .first->second;  // another thread may have loaded it first
 }
 
 Result<std::shared_ptr<const Task>> Catalog::find_for(std::string_view backend, std::string_view id,
@@ -166,7 +167,7 @@ Result<std::shared_ptr<const Task>> Catalog::find_for(std::string_view backend, 
   MutexLock lock(mutex_);
   if (by_full_id_.find(key.second) == by_full_id_.end()) {
     const auto unlisted = unlisted_.find(key.second);
-    if (unlisted == unlisted_.end()) return shared;  // forgotten in the meantime
+    if (unlisted == unlisted_.end()) return shared;  // it was dropped in the meantime
     return unlisted->second.by_backend.emplace(key.first, std::move(shared)).first->second;
   }
   return seen_.emplace(key, std::move(shared)).first->second;

@@ -1,5 +1,4 @@
-// Catalog: the tasks of all configured datasets, under one naming, with the rule for splits that
-// are held out.
+// Catalog: the tasks of all configured datasets with their ids, and the rule for held-out splits.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +27,12 @@ struct TaskSummary {
   std::string full_id() const { return dataset + "/" + entry.id; }
 };
 
-/// Where tasks come from: a dataset behind two functions, so that tests need no plugin.
+/// A source of tasks: a dataset behind two functions, so that tests need no plugin.
 struct TaskSource {
   std::string name;  ///< the dataset's name in the configuration
   std::function<Result<std::vector<TaskEntry>>()> list;
   std::function<Result<Task>(const std::string& id)> get;
-  /// Tasks that list() does not name may be asked for by their ids: get() says whether there is one.
+  /// Whether a client may ask for a task that list() does not return. Then get() decides whether it exists.
   bool unlisted = false;
 };
 TaskSource task_source(std::shared_ptr<const Dataset> dataset, bool unlisted = false);
@@ -48,39 +47,38 @@ class Catalog {
   static constexpr std::size_t kUnlistedKept = 256;
 
   struct Options {
-    bool open_held_out = false;  ///< serve the split held_out, to everybody
+    bool open_held_out = false;  ///< serve the split held_out to all clients
   };
 
-  /// Lists every source. Two datasets of one name or two tasks of one id in a dataset are
+  /// Lists every source. Two datasets with one name, or two tasks of a dataset with one id, are
   /// invalid_argument.
   static Result<std::shared_ptr<const Catalog>> open(std::vector<TaskSource> sources,
                                                      Options options);
 
-  /// By "dataset/id", or by "id" where only one dataset has it. A task that is held back is
-  /// not_found, with the very message of a task that does not exist. `held_out`, here and below:
-  /// who asks may have tasks of that split.
+  /// By "dataset/id", or by "id" if only one dataset has it. A task of a held-out split is not_found, with
+  /// the same message as a task that does not exist. `held_out`, here and below: the caller may use tasks of
+  /// that split.
   Result<std::shared_ptr<const Task>> find(std::string_view id, bool held_out = false) const;
 
-  /// find(), as a backend has the task (task_for_backend); invalid_argument when it has no sources
-  /// for it.
+  /// find(), then task_for_backend(). invalid_argument if the task has no sources for the backend.
   Result<std::shared_ptr<const Task>> find_for(std::string_view backend, std::string_view id,
                                                bool held_out = false) const;
 
-  /// The id that this seed draws among a split's tasks for a backend, of those that `takes` lets
-  /// through (empty: all). The same tasks and seed draw the same.
+  /// Draws the id of a task of the split for the backend, among tasks that `takes` accepts (empty: all). The
+  /// same tasks and seed give the same id.
   Result<std::string> draw(std::uint64_t seed, std::string_view split, std::string_view backend,
                            bool held_out = false,
                            const std::function<bool(const TaskEntry&)>& takes = {}) const;
 
-  /// What the list says of a task that find() finds, or would say.
+  /// The list entry of a task that find() finds. For an unlisted task, the entry that a list would have.
   Result<TaskEntry> entry(std::string_view id, bool held_out = false) const;
 
-  /// What is served, in order; an empty split means all. An unknown split is not_found and names
-  /// the nearest.
+  /// The served tasks, in order; an empty split means all. An unknown split is not_found with the nearest
+  /// name.
   Result<std::vector<const TaskSummary*>> list(std::string_view split, bool held_out = false) const;
 
  private:
-  /// A task that no list names.
+  /// A task that list() does not return.
   struct Unlisted {
     std::shared_ptr<const Task> task;
     std::map<std::string, std::shared_ptr<const Task>, std::less<>> by_backend;
@@ -90,7 +88,8 @@ class Catalog {
   Status add(std::size_t source);
   bool served(std::string_view split, bool held_out) const;
   Result<const TaskSummary*> summary(std::string_view id, bool held_out) const;
-  /// nullptr: the id names no dataset of unlisted tasks, or nothing in it that may be had.
+  /// nullptr: the id does not belong to a dataset with unlisted tasks, or the dataset has no such task for
+  /// this caller.
   Result<std::shared_ptr<const Task>> find_unlisted(std::string_view id, bool held_out) const;
 
   std::vector<TaskSource> sources_;

@@ -1,5 +1,5 @@
-// Environment: what an episode is about, as a pure state machine: no I/O, no threads, no clock.
-// Time and facts come in.
+// Environment: prompts, actions, observations and end of an episode, as a pure state machine without I/O,
+// threads or clock. The caller passes time and facts in.
 #pragma once
 
 #include <cmath>
@@ -21,46 +21,46 @@
 
 namespace hone {
 
-/// Facts of a finished turn that stay in memory; the reply has everything else.
+/// Facts of a finished turn that stay in memory. The stored reply has all the rest.
 struct TurnFacts {
-  /// Its name; empty when unscored. A journal may hold names that this version does not know.
+  /// Name of the outcome; empty if unscored. A journal may contain names that this version does not know.
   std::string outcome;
   bool scored = false;  ///< false: a fault of hone or of the machine
   double speedup = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not measured
   double reward = std::numeric_limits<double>::quiet_NaN();   ///< NaN: none
 };
 
-/// An environment's own, checked options of one episode. Shared, never changed.
+/// Options of one episode that the environment has checked. Shared and immutable.
 struct Settings {
   virtual ~Settings() = default;
 };
 
-/// An episode as its environment sees it. Borrowed for a call.
+/// An episode as passed to its environment. Borrowed for one call.
 struct EpisodeView {
   const Task& task;
   const std::string& backend;
-  const Settings& settings;          ///< made by the same environment's read_options()
-  std::span<const TurnFacts> turns;  ///< done, in order
+  const Settings& settings;          ///< the result of this environment's read_options()
+  std::span<const TurnFacts> turns;  ///< finished turns, in order
   double seconds_used = 0;           ///< since reset
 };
 
-/// Code to evaluate.
-struct Candidate {
+/// Source code to evaluate.
+struct SubmittedCode {
   std::string language;
   std::string source;
 };
 
 /// An interpreted action: code, or a verdict that needs no evaluation (no_code, rejected).
-using Prepared = std::variant<Candidate, Verdict>;
+using Prepared = std::variant<SubmittedCode, Verdict>;
 
-/// The result of the turn in flight. Without a verdict it is a fault, with its reason.
+/// The result of the turn in flight. Without a verdict it is a fault.
 struct TurnResult {
   std::optional<Verdict> verdict;
   std::string fault;
-  std::optional<double> reward;  ///< unknown until scored
+  std::optional<double> reward;  ///< set once the turn is scored
 };
 
-/// What stays of it.
+/// The facts of a result that stay in memory.
 inline TurnFacts facts_of(const TurnResult& result) {
   TurnFacts facts;
   facts.scored = result.verdict.has_value();
@@ -73,50 +73,51 @@ inline TurnFacts facts_of(const TurnResult& result) {
 struct Stop {
   bool terminated = false;  ///< the goal of the task is reached
   bool truncated = false;   ///< a limit came first
-  std::string reason;       ///< "correct and fast enough"; empty when the episode goes on
+  std::string reason;       ///< "correct and fast enough"; empty if the episode continues
   bool ended() const { return terminated || truncated; }
 };
 
-/// [any thread] All members, and all are pure: the same input gives the same output.
+/// [any thread] All members are pure: the same input gives the same output.
 class Environment {
  public:
   virtual ~Environment() = default;
 
   virtual std::string name() const = 0;
 
-  /// Whether its members may wait for another process. If so, prepare() is called on a thread of its own, one step after another.
+  /// Whether a member may block on another process. Then prepare() is called on a separate thread, for one
+  /// step at a time.
   virtual bool may_wait() const { return false; }
 
-  /// Whether it can be played on this task, told by the entry of its list; a draw leaves out the others.
+  /// Whether the environment can use this task, by the task's list entry. Random draws leave out other tasks.
   virtual bool takes(const TaskEntry& /*entry*/) const { return true; }
 
   /// {"name", "max_turns", "actions", "observation", "options": {…with defaults}}
   virtual Value describe() const = 0;
 
-  /// Reads this environment's members of a reset's options. The caller finishes the reader, so that
-  /// a key that neither of them knows is an error; mistakes are left in it.
+  /// Reads this environment's members of a reset's options. The caller calls finish() on the reader, so that
+  /// an unknown key is an error. Mistakes are recorded in the reader.
   virtual std::shared_ptr<const Settings> read_options(Fields& options, const Task& task,
                                                        const std::string& backend) const = 0;
 
   /// Limit of turns in an episode.
   virtual std::int64_t turns_max(const Settings& settings) const = 0;
 
-  /// The observation of turn 0: the task and the whole prompt. It and those of turns have "messages",
-  /// "feedback", "turn" and "turns_left", which clients rely on, and what else the environment says.
+  /// The observation of turn 0: the task and the whole prompt. Every observation has "messages", "feedback",
+  /// "turn" and "turns_left", which clients rely on, and any further members of the environment.
   virtual Value first_observation(const EpisodeView& view) const = 0;
 
-  /// Interprets the action. An Error is a mistake of the caller (a malformed action) and leaves the turn open.
+  /// Interprets the action. An Error means a malformed action, and leaves the turn open.
   virtual Result<Prepared> prepare(const EpisodeView& view, const Value& action) const = 0;
 
-  /// Whether the episode ends with this turn. Asked once before the turn is scored (no reward) and
-  /// once after.
+  /// Whether the episode ends with this turn. Called before the turn is scored (without a reward) and after
+  /// it.
   virtual Stop stop(const EpisodeView& view, const TurnResult& result) const = 0;
 
   /// The observation after this turn; `view.turns` ends with the turn before it.
   virtual Value observe(const EpisodeView& view, const Value& action,
                         const TurnResult& result) const = 0;
 
-  /// Seconds since reset as an observation of its own tells them; nothing when they do not matter.
+  /// The seconds since reset that a stored observation contains; nullopt if they do not matter.
   virtual std::optional<double> seconds_used(const Settings& /*settings*/,
                                              const Value& /*observation*/) const {
     return std::nullopt;
@@ -125,7 +126,7 @@ class Environment {
 
 using Environments = std::vector<std::unique_ptr<Environment>>;
 
-/// The one of this name; nullptr where there is none.
+/// The environment with this name; nullptr if there is none.
 inline const Environment* find_environment(const Environments& environments,
                                            std::string_view name) {
   for (const std::unique_ptr<Environment>& one : environments) {

@@ -1,5 +1,5 @@
-// Episode, Flight and Turn: what the host keeps of one reset and its steps. Plain data;
-// EpisodeTable guards it.
+// Episode, Flight and StoredTurn: the host's data of one reset and its steps. Plain data, guarded by
+// EpisodeTable.
 #pragma once
 
 #include <array>
@@ -17,20 +17,20 @@
 
 namespace hone {
 
-/// Open episodes and steps of one client; owned by the table, kept while anything refers to it.
+/// Open episodes and steps of one client. Owned by the table, which keeps it while anything refers to it.
 struct ClientLoad {
   std::string name;
-  std::size_t episodes_open = 0;  ///< not ended
-  std::size_t episodes = 0;       ///< all that the table still holds
+  std::size_t episodes_open = 0;  ///< episodes that have not ended
+  std::size_t episodes = 0;       ///< all stored episodes
   std::size_t steps = 0;          ///< steps in flight
-  std::size_t bytes = 0;          ///< of the replies kept of its episodes
+  std::size_t bytes = 0;          ///< of the stored replies of its episodes
 };
 
-/// A turn that is done. Its reply is kept once, as sent; prompts, histories and rewards are made
+/// A finished turn. Only the reply is stored, as it was sent; prompts, histories and rewards are computed
 /// from it.
 struct StoredTurn {
   Sha256 action{};         ///< of the action's MessagePack
-  std::uint64_t seed = 0;  ///< secret: inputs followed from it
+  std::uint64_t seed = 0;  ///< secret; inputs and hidden shapes were derived from it
   std::shared_ptr<const std::string> reply;
 };
 
@@ -48,7 +48,7 @@ struct Flight {
   std::shared_ptr<const std::string> bytes;  ///< the action's MessagePack
   std::uint64_t seed = 0;                    ///< drawn for this attempt; secret
   double deadline_s = 0;
-  // Below: guarded by the table.
+  // The members below are guarded by the table.
   std::vector<Waiter> waiters;
   std::uint64_t evaluation = 0;  ///< the evaluator's id
   bool submitted = false;
@@ -58,14 +58,15 @@ struct Flight {
 
 /// 16 hexadecimal digits.
 std::string episode_name(std::uint64_t id);
-/// The number behind an episode's name; 0 for what is none.
+/// The number of an episode by its name; 0 for a malformed name.
 std::uint64_t episode_number(std::string_view name);
 
-/// Rationale: 100,000 of them are open at once, so nothing that several share is copied into each.
+/// Rationale of the pointers: up to 100,000 episodes are open at once, so data that several share is not
+/// copied.
 struct Episode {
   std::uint64_t id = 0;
   std::array<std::uint8_t, 16> token{};
-  std::uint64_t seed = 0;  ///< drew the task; no secret
+  std::uint64_t seed = 0;  ///< seed that drew the task; not secret
   const Environment* environment = nullptr;
   std::shared_ptr<const Task> task;
   std::shared_ptr<const Settings> settings;
@@ -74,27 +75,29 @@ struct Episode {
   std::string group;
   std::string client;
   double started_s = 0;
-  // Below: guarded by the table. While a step is in flight, turns, facts and fingerprint do not change, so the thread that completes it reads them without the lock.
+  // The members below are guarded by the table. While a step is in flight, turns, facts and fingerprint do
+  // not change, so the thread that completes it reads them without the lock.
   std::string connection;
   double expires_s = 0;
   std::vector<TurnFacts> facts;
   std::vector<StoredTurn> turns;
-  std::uint64_t fingerprint = 0;  ///< of the first verdict that was measured; 0: none yet
+  std::uint64_t fingerprint = 0;  ///< of the first timed verdict; 0: none yet
   bool ended = false;
   std::shared_ptr<Flight> flight;
   ClientLoad* load = nullptr;
-  Sha256 reset_key{};           ///< its place in the table's reset keys; all zero: none
-  double resident_until_s = 0;  ///< before that it stays in memory, named or not
-  /// The step that a server took up and did not live to finish.
+  Sha256 reset_key{};           ///< its key in the table's reset keys; all zero: none
+  double resident_until_s = 0;  ///< until then it stays in memory, even without requests
+  /// A step that an earlier server began and did not finish.
   std::unique_ptr<const IntentRecord> intent;
 
   EpisodeView view(std::span<const TurnFacts> done, double now_s) const {
     return {*task, backend, *settings, done, now_s - started_s};
   }
-  /// To a client whose name is proven, episodes of others are as good as none.
+  /// Whether the episode belongs to another client. Applies only to callers whose names are authenticated:
+  /// for them it does not exist.
   bool foreign_to(const Caller& caller) const { return caller.proven && client != caller.client; }
   std::string name() const { return episode_name(id); }
-  std::string token_text() const;  ///< 32
+  std::string token_text() const;  ///< 32 hexadecimal digits
 };
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// step and what surrounds it: cancel, close, resume, leases, counters.
+// Steps, and the other requests about an open episode: cancel, close, resume, leases, counters.
 #include "episode/episode_service.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using Started = EpisodeTable::Started;
 
-/// Reads the number of an episode; what is no name is as unknown as a name that is none.
+/// The number of an episode. A malformed name is reported like the name of an unknown episode.
 std::uint64_t read_episode(Fields& f) { return episode_number(f.text("episode", 64)); }
 
 void answer(const std::vector<Waiter>& waiters, const Result<std::string>& body) {
@@ -41,7 +41,7 @@ void log_turn(const Started& step, const CompletedTurn& done) {
   log_info("episode " + step.episode->name(), text + (done.ended ? "; ended" : ""));
 }
 
-/// A turn counts once it is recorded; until then its step is under way.
+/// A turn is complete once it is recorded. Until then its step is in flight.
 void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, TurnResult result) {
   CompletedTurn turn =
       complete_turn(*step.episode, *step.flight, std::move(result), state->now_s());
@@ -59,8 +59,8 @@ void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, Tur
   state->journal->add(std::move(record), std::move(recorded));
 }
 
-/// Whether the shutdown of the server may have ended the step, and not the submission or a fault: a
-/// service manager sends SIGTERM to all processes of a server, the submission's too.
+/// Whether the server's shutdown may have ended the step. Rationale: a service manager sends SIGTERM to all
+/// processes of a server, the submission's included. Then neither the submission nor a fault ended the step.
 bool ended_with_the_server(const EpisodeState& state, const Result<Verdict>& verdict) {
   return state.refusing && (!verdict || verdict->signal == "SIGTERM");
 }
@@ -96,7 +96,7 @@ Episodes::Episodes(EpisodeOptions options, Environments environments,
   HONE_ASSERT(!state_->environments.empty() && !options_.backends.empty());
   const bool may_wait = std::any_of(state_->environments.begin(), state_->environments.end(),
                                     [](const auto& one) { return one->may_wait(); });
-  if (may_wait) side_ = std::make_unique<WorkerPool>(1, SIZE_MAX);
+  if (may_wait) preparer_ = std::make_unique<WorkerPool>(1, SIZE_MAX);
 }
 
 void Episodes::step(const Caller& caller, const Value& request, double deadline_s,
@@ -113,7 +113,7 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
   flight->seed = random_u64();
   flight->deadline_s = deadline_s;
 
-  if (Status awake = wake(id); !awake) return reply(awake.error());
+  if (Status awake = reload(id); !awake) return reply(awake.error());
   auto begun = state_->table.begin(caller, id, std::move(flight), {reply, std::move(progress)},
                                    state_->refusing);
   if (!begun) return reply(begun.error());
@@ -126,14 +126,14 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
     return;
   }
   const Started& step = std::get<Started>(*begun);
-  if (state_->journal != nullptr) intend(step);
+  if (state_->journal != nullptr) record_intent(step);
   if (!step.episode->environment->may_wait()) return start(step);
-  const bool taken = side_->submit([this, step] { start(step); });
+  const bool taken = preparer_->submit([this, step] { start(step); });
   HONE_ASSERT(taken);
 }
 
-/// A step that an earlier server took up gets the secret inputs that it drew.
-void Episodes::intend(const Started& step) {
+/// A step that an earlier server began gets the secret inputs that this server drew.
+void Episodes::record_intent(const Started& step) {
   const IntentRecord* former = step.episode->intent.get();
   if (former != nullptr && former->turn == step.flight->turn &&
       former->action == step.flight->hash) {
@@ -151,7 +151,7 @@ void Episodes::start(const Started& step) {
   if (auto* verdict = std::get_if<Verdict>(&*prepared)) {
     return conclude(state_, step, std::move(*verdict));
   }
-  auto& candidate = std::get<Candidate>(*prepared);
+  auto& candidate = std::get<SubmittedCode>(*prepared);
   Submission submission;
   submission.task = episode.task;
   submission.backend = episode.backend;
@@ -179,7 +179,7 @@ Result<Value> Episodes::cancel(const Caller& caller, const Value& request) {
   const std::uint64_t id = read_episode(f);
   const std::int64_t turn = f.integer("turn", 0, INT64_MAX);
   HONE_TRY(f.finish());
-  HONE_TRY(wake(id));
+  HONE_TRY(reload(id));
   HONE_ASSIGN(const auto marked, state_->table.cancel(caller, id, turn));
   if (marked.first) evaluator_.cancel(*marked.first);
   return Value::map({{"cancelled", marked.second}});
@@ -193,10 +193,10 @@ Status Episodes::try_close(const Caller& caller, const Value& request, const Rep
   Fields f(request, "close");
   const std::uint64_t id = read_episode(f);
   HONE_TRY(f.finish());
-  HONE_TRY(wake(id));
+  HONE_TRY(reload(id));
   const auto closed = state_->table.close(caller, id);
   if (!closed) {
-    // That it is gone may not be recorded yet.
+    // The end of the episode may not be recorded yet.
     if (state_->journal == nullptr || closed.error().code != Code::kNotFound) return closed.error();
     state_->journal->sync([reply, gone = closed.error()](const Status& recorded) {
       reply(recorded ? gone : recorded.error());
@@ -215,10 +215,10 @@ Status Episodes::try_close(const Caller& caller, const Value& request, const Rep
       id, RecordState::kClosed,
       [state = state_, last, connection = caller.connection, reply, body](const Status& recorded) {
         if (recorded) return reply(body);
-        // It is still the client's. Where a step was under way its turn may come yet, and the
-        // episode is left for the next server.
+        // The client still owns the episode. If a step was in flight, its turn may still be recorded, and the
+        // next server continues the episode.
         if (!last.pending) {
-          state->table.expect(last.episode->id, last.episode->client, last.ended, connection);
+          state->table.add_unloaded(last.episode->id, last.episode->client, last.ended, connection);
         }
         reply(recorded.error());
       });
@@ -230,7 +230,7 @@ Result<Value> Episodes::resume(const Caller& caller, const Value& request) {
   const std::uint64_t id = read_episode(f);
   const std::string token = f.text("token", 64);
   HONE_TRY(f.finish());
-  HONE_TRY(wake(id));
+  HONE_TRY(reload(id));
   HONE_ASSIGN(const EpisodeTable::Snapshot snapshot, state_->table.resume(caller, id, token));
   return resume_reply(snapshot, options_.limits.lease_s, state_->now_s());
 }
@@ -258,7 +258,7 @@ std::size_t Episodes::reap() {
   for (const std::uint64_t id : reaped) {
     state_->journal->release(id, RecordState::kReaped, nullptr);
   }
-  state_->table.doze();
+  state_->table.unload_idle();
   return reaped.size();
 }
 
@@ -272,7 +272,7 @@ Value Episodes::stats() const {
                                               {"opened", number(state_->resets)},
                                               {"closed", number(state_->closed)},
                                               {"reaped", number(state_->reaped)},
-                                              {"asleep", counts.asleep},
+                                              {"asleep", counts.unloaded},
                                               {"clients", counts.clients},
                                               {"history_bytes", counts.history_bytes}})},
                      {"steps", Value::map({{"under_way", counts.steps},
@@ -289,10 +289,11 @@ std::size_t Episodes::pending() const { return state_->table.counts().steps; }
 
 void Episodes::refuse_new_work() { state_->refusing = true; }
 
-Status Episodes::go_on() {
+Status Episodes::resume_journalled() {
   if (state_->journal == nullptr) return {};
   HONE_ASSIGN(const std::vector<JournalReader::Held> held, state_->journal->reader().held());
-  for (const JournalReader::Held& one : held) state_->table.expect(one.id, one.client, one.ended);
+  for (const JournalReader::Held& one : held)
+    state_->table.add_unloaded(one.id, one.client, one.ended);
   return {};
 }
 
@@ -303,7 +304,7 @@ Result<std::unique_ptr<EpisodeService>> make_episode_service(EpisodeOptions opti
                                                              OpenReward rewards) {
   auto service = std::make_unique<Episodes>(std::move(options), std::move(environments),
                                             std::move(tasks), evaluator, std::move(rewards));
-  HONE_TRY(service->go_on());
+  HONE_TRY(service->resume_journalled());
   return std::unique_ptr<EpisodeService>(std::move(service));
 }
 

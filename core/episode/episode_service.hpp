@@ -1,5 +1,5 @@
-// The EpisodeService: reads requests, walks a step through environment, evaluator and reward,
-// counts.
+// Implementation of EpisodeService: reads requests, passes a step through environment, evaluator and reward,
+// and counts.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace hone {
 
-/// What evaluations that are still out need when they come back, even after the service is gone.
+/// The state that evaluations in flight need when they end, even after the service is gone.
 struct EpisodeState {
   EpisodeState(EpisodeLimits limits, std::function<double()> clock, Environments all,
                Journal* records)
@@ -28,15 +28,15 @@ struct EpisodeState {
 
   const std::function<double()> now_s;
   const Environments environments;
-  Journal* const journal;  ///< or nullptr
+  Journal* const journal;  ///< may be null
   EpisodeTable table;
   std::atomic<std::uint64_t> resets{0}, steps{0}, repeats{0}, joins{0}, unscored{0}, abandoned{0},
       reaped{0}, closed{0};
   std::atomic<bool> refusing{false};
 };
 
-/// Rewards by name and configuration, shared by the episodes that use them and gone with the last.
-/// [any thread]
+/// Opened rewards by name and configuration, shared by the episodes that use them, and closed with the last
+/// of these episodes. [any thread]
 class RewardCache {
  public:
   explicit RewardCache(OpenReward open) : open_(std::move(open)) {}
@@ -49,16 +49,16 @@ class RewardCache {
       HONE_GUARDED_BY(mutex_);
 };
 
-/// A reward as it is opened. An empty name: not chosen yet.
+/// Name and configuration of a reward. An empty name: not chosen yet.
 struct RewardChoice {
   std::string name;
   Value config = Value::map();
 };
 
-/// What a branch grows from: an episode as far as it is done.
+/// The finished turns of an episode, from which a branch is made.
 struct Trunk {
   EpisodeTable::Snapshot seen;
-  EpisodeRecord record;  ///< with a journal, as `records`
+  EpisodeRecord record;  ///< set with a journal, like `records`
   std::vector<TurnRecord> records;
 };
 
@@ -67,8 +67,8 @@ class Episodes final : public EpisodeService {
   Episodes(EpisodeOptions options, Environments environments, std::shared_ptr<const Catalog> tasks,
            Evaluator& evaluator, OpenReward rewards);
 
-  /// Expects the episodes that the journal holds. Before the first request.
-  Status go_on();
+  /// Registers the episodes of the journal. Call before the first request.
+  Status resume_journalled();
 
   Result<Value> describe(const Caller& caller, const Value& request) override;
   void reset(const Caller& caller, const Value& request, Reply reply) override;
@@ -94,9 +94,9 @@ class Episodes final : public EpisodeService {
   Result<Trunk> trunk(const Caller& caller, std::uint64_t id, const std::string& token);
   static Result<std::optional<EpisodeTable::ResetKey>> read_key(const Caller& caller, Fields& f,
                                                                 const Value& request);
-  /// Answers a reset or branch, once a new episode is recorded.
-  void take_in(const Episode& episode, bool repeat, std::string body, EpisodeRecord record,
-               std::vector<TurnRecord> turns, const Reply& reply);
+  /// Answers a reset or a branch, once the new episode is recorded.
+  void answer_new(const Episode& episode, bool repeat, std::string body, EpisodeRecord record,
+                  std::vector<TurnRecord> turns, const Reply& reply);
   Result<EpisodeTable::Pinned> new_episode(const Caller& caller, Fields& f, RewardChoice& reward);
   Result<EpisodeTable::Pinned> find_reset(const EpisodeTable::ResetKey& key);
   Status describe_task(const Caller& caller, const Environment& environment, const std::string& id,
@@ -104,10 +104,10 @@ class Episodes final : public EpisodeService {
   Result<std::shared_ptr<const Task>> choose_task(const Caller& caller, Fields& f,
                                                   const Episode& episode) const;
   Status read_options(Fields& f, Episode& episode, RewardChoice& reward);
-  /// Reads an episode that sleeps; nothing for one that does not.
-  Status wake(std::uint64_t id);
+  /// Loads an episode from the journal, if only the journal holds it.
+  Status reload(std::uint64_t id);
   Result<EpisodeTable::Pinned> restore(const StoredEpisode& stored);
-  void intend(const EpisodeTable::Started& step);
+  void record_intent(const EpisodeTable::Started& step);
   void start(const EpisodeTable::Started& step);
   const Environment& environment(const std::string& name) const;
   std::vector<std::string> environment_names() const;
@@ -117,8 +117,9 @@ class Episodes final : public EpisodeService {
   Evaluator& evaluator_;
   RewardCache rewards_;
   const std::shared_ptr<EpisodeState> state_;
-  /// One thread for prepare() of environments that may wait, if there are any. Last: its jobs use the members above.
-  std::unique_ptr<WorkerPool> side_;
+  /// One thread for prepare() of environments that may block, if there are any. The last member, because its
+  /// jobs use the members above.
+  std::unique_ptr<WorkerPool> preparer_;
 };
 
 }  // namespace hone

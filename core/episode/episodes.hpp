@@ -21,15 +21,15 @@ namespace hone {
 
 struct EpisodeOptions {
   EpisodeLimits limits;
-  std::string split = "train";  ///< drawn from when a reset names neither task nor split
+  std::string split = "train";  ///< split to draw from if a reset names neither task nor split
   std::vector<std::string> backends{
-      "cpu"};                          ///< what the evaluator can run; the first is the default
-  std::string isolation = "none";      ///< as the launcher found it, for hello
-  std::string reward = "tritonforge";  ///< when a reset names none
-  Value reward_config = Value::map();  ///< of that default alone
+      "cpu"};                          ///< backends of the evaluator; the first is the default
+  std::string isolation = "none";      ///< isolation level in use, for hello
+  std::string reward = "tritonforge";  ///< default reward
+  Value reward_config = Value::map();  ///< configuration of the default reward only
   std::function<double()> now_s = monotonic_s;
-  /// Where episodes and turns are recorded before anybody hears of them; it outlives the service's
-  /// last callback. nullptr: they live as long as the process.
+  /// Records episodes and turns before they are reported to clients. It must outlive the last callback of the
+  /// service. nullptr: episodes are lost when the process ends.
   Journal* journal = nullptr;
 };
 
@@ -40,8 +40,7 @@ using OpenReward =
 /// At least one environment, the first is the default. The evaluator outlives the service's last
 /// call; its callbacks may come after the service is gone.
 ///
-/// With a journal, episodes that it holds are served as if nothing had happened; an error is one of
-/// reading it.
+/// With a journal, its open episodes continue. An error: the journal cannot be read.
 ///
 ///   HONE_ASSIGN(auto service, make_episode_service({}, std::move(environments), catalog, evaluator,
 ///       [&](const std::string& name, const Value& config) {

@@ -1,4 +1,4 @@
-// Opens many episodes and reads the process's size.
+// Opens many episodes and reads the memory use of the process.
 #include "episode/idle.hpp"
 
 #include <string>
@@ -13,7 +13,7 @@ std::size_t history_bytes(const EpisodeService& service) {
   return static_cast<std::size_t>(stats.find("episodes")->find("history_bytes")->as_int());
 }
 
-/// A source that no other episode has, so that nothing is shared by chance.
+/// A source that is different for each episode, so that episodes cannot share it.
 std::string source(std::size_t episode, int turn, std::size_t bytes) {
   std::string text =
       "// episode " + std::to_string(episode) + ", turn " + std::to_string(turn) + "\n";
@@ -21,7 +21,7 @@ std::string source(std::size_t episode, int turn, std::size_t bytes) {
   return text;
 }
 
-/// The service answers within the call here; one that does not is not measured.
+/// The service must answer within the call. Otherwise nothing is measured.
 struct Answer {
   Result<std::string> body = unavailable("not answered within the call");
   EpisodeService::Reply take() {

@@ -1,4 +1,4 @@
-// From the table's structs to the journal's, and back.
+// Converts between episodes and the journal's records.
 #include "episode/recording.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,
                                                   const Catalog& tasks) {
   HONE_ASSIGN(std::shared_ptr<const Task> task, tasks.find_for(record.backend, record.task, true));
   if (task_hash(*task) == record.task_hash) return task;
-  return failed_precondition("its task '" + record.task + "' is not what it was when it began");
+  return failed_precondition("its task '" + record.task + "' has changed since the episode began");
 }
 
 Result<Value> recorded_value(std::string_view bytes) {
@@ -78,8 +78,8 @@ TurnFacts facts_of(const TurnRecord& turn) {
           .reward = turn.reward};
 }
 
-/// Rationale: computed from the time in that turn's reply, since the dates in the journal are of a clock that may
-/// have been set meanwhile.
+/// Rationale: the time comes from that turn's reply. The dates in the journal come from a clock that may have
+/// been changed since.
 double seconds_used(const Episode& episode) {
   if (episode.turns.empty()) return 0;
   const auto reply = recorded_value(*episode.turns.back().reply);
@@ -88,16 +88,16 @@ double seconds_used(const Episode& episode) {
   return episode.environment->seconds_used(*episode.settings, *observation).value_or(0);
 }
 
-Status Episodes::wake(std::uint64_t id) {
-  if (state_->journal == nullptr || !state_->table.sleeps(id)) return {};
+Status Episodes::reload(std::uint64_t id) {
+  if (state_->journal == nullptr || !state_->table.is_unloaded(id)) return {};
   HONE_ASSIGN(const std::optional<StoredEpisode> stored,
               state_->journal->reader().held_episode(id));
-  if (!stored) return {};  // closed or reaped meanwhile: the table says so
+  if (!stored) return {};  // it was closed or reaped meanwhile: the table reports that
   auto episode = restore(*stored);
   if (!episode) {
-    Error error = episode.error().in("the episode cannot go on");
-    // A reward's process that has just died is back in a moment: the client is to ask again, and not
-    // to take the episode for lost.
+    Error error = episode.error().in("the episode cannot continue");
+    // A reward's process that has just crashed is restarted soon. The client must retry, and must not treat
+    // the episode as lost.
     if (error.code == Code::kInternal || error.code == Code::kDeadlineExceeded) {
       error.code = Code::kUnavailable;
     }
@@ -105,7 +105,7 @@ Status Episodes::wake(std::uint64_t id) {
   }
   std::optional<EpisodeTable::ResetKey> key;
   if (stored->record.reset_key) key = {*stored->record.reset_key, stored->record.reset_body};
-  state_->table.wake(*episode, key);
+  state_->table.reload(*episode, key);
   return {};
 }
 
@@ -120,7 +120,8 @@ Result<EpisodeTable::Pinned> Episodes::restore(const StoredEpisode& stored) {
   episode->client = r.client;
   episode->environment = &environment(r.environment);
   if (episode->environment->name() != r.environment) {
-    return failed_precondition("its environment '" + r.environment + "' is not served any more");
+    return failed_precondition("its environment '" + r.environment +
+                               "' is not available on this server");
   }
   HONE_ASSIGN(episode->task, recorded_task(r, *tasks_));
   HONE_ASSIGN(const Value options, from_msgpack(r.options));

@@ -1,4 +1,4 @@
-// Records of episodes, steps and turns for the journal.
+// Makes the journal's records of episodes, steps and turns.
 #pragma once
 
 #include <optional>
@@ -11,22 +11,23 @@
 
 namespace hone {
 
-/// `request`: the body of its reset.
+/// `request`: the body of the reset.
 EpisodeRecord record_of(const Episode& episode, const Value& request, const std::string& reward,
                         const Value& reward_config,
                         const std::optional<EpisodeTable::ResetKey>& key);
 IntentRecord intent_of(const Episode& episode, const Flight& flight);
 TurnRecord record_of(const Episode& episode, const Flight& flight, const CompletedTurn& done);
-/// What stays in memory of a recorded turn.
+/// The facts of a recorded turn that stay in memory.
 TurnFacts facts_of(const TurnRecord& turn);
-/// Whether the task is what it was when the hash was taken.
+/// A hash of all members of a task, to detect that a task has changed since.
 Sha256 task_hash(const Task& task);
-/// The task that the episode is about; failed_precondition where it is no longer what it was.
+/// The task of a recorded episode; failed_precondition if the task has changed since.
 Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,
                                                   const Catalog& tasks);
-/// An episode's time until its last turn was done; while no server ran, it stood.
+/// Seconds from reset to the end of the last turn, without the time in which no server ran.
 double seconds_used(const Episode& episode);
-/// An action or a reply as it was recorded: our own bytes, larger than what strangers may send.
+/// Decodes a recorded action or reply. hone has written these bytes, so they may be larger than an untrusted
+/// message.
 Result<Value> recorded_value(std::string_view bytes);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Taking recorded turns apart again, and comparing.
+// Reconstructs the submissions of recorded turns, and compares verdicts and rewards.
 #include "episode/replay.hpp"
 
 #include <cmath>
@@ -67,7 +67,7 @@ void compare_verdicts(const RecordedVerdict& then, const Verdict& now,
   }
 }
 
-/// The reward's input with these verdicts in the place of the recorded ones.
+/// The reward's input, with these verdicts in place of the recorded ones.
 Value with_verdicts(const Value& input, const std::vector<ReplayTurn>& replayed) {
   Value turns = Value::array();
   const Value::Array& recorded = input.find("turns")->as_array();
@@ -83,7 +83,7 @@ Value with_verdicts(const Value& input, const std::vector<ReplayTurn>& replayed)
   return changed;
 }
 
-/// What a reward gives for the first n turns is what turn n was given: later turns must not count.
+/// The reward of turn n is computed from the first n turns, because later turns must not count.
 Result<std::vector<std::optional<double>>> rewards_of(const Reward& reward, const Value& input,
                                                       bool ended) {
   const Value::Array& all = input.find("turns")->as_array();
@@ -144,7 +144,7 @@ Result<std::vector<ReplayTurn>> plan_replay(const StoredEpisode& stored,
     } else if (auto* verdict = std::get_if<Verdict>(&*prepared)) {
       replayed.now = std::move(*verdict);
     } else {
-      Candidate& candidate = std::get<Candidate>(*prepared);
+      SubmittedCode& candidate = std::get<SubmittedCode>(*prepared);
       replayed.submission = Submission{.task = setting.task,
                                        .backend = r.backend,
                                        .language = std::move(candidate.language),

@@ -1,4 +1,5 @@
-// Replay: the submissions of a recorded episode, judged again and compared with what was said then.
+// Replay: evaluates the submissions of a recorded episode again and compares the verdicts with the recorded
+// ones.
 #pragma once
 
 #include <memory>
@@ -15,36 +16,35 @@
 
 namespace hone {
 
-/// A verdict as it was recorded, maybe by a later version of hone.
+/// A recorded verdict, perhaps written by a later version of hone.
 struct RecordedVerdict {
   Value value;  ///< as it was sent
   std::string outcome, reason;
-  std::optional<Verdict> known;  ///< none: this version does not know its outcome
+  std::optional<Verdict> known;  ///< none: this version does not know the outcome
 };
 
-/// One turn, then and now.
+/// One turn, as recorded and as evaluated now.
 struct ReplayTurn {
   std::int64_t turn = 0;
-  std::optional<RecordedVerdict> then;  ///< none: it was not scored
+  std::optional<RecordedVerdict> then;  ///< none: the turn was not scored
   std::optional<double> reward_then;
   std::optional<Submission> submission;  ///< none: there is nothing to evaluate
-  /// An error: it could not be judged now.
+  /// An error: the evaluation failed.
   Result<Verdict> now = unavailable("not evaluated");
   std::optional<double> reward_now;
-  /// What differs and why, a line each; empty: nothing that matters.
+  /// Differences and their reasons, one line each; empty: no relevant difference.
   std::vector<std::string> differences;
 };
 
-/// Takes the turns apart as their steps did, with the secret seeds of then, so that inputs and
-/// hidden shapes are the same. What needs no evaluation has its verdict already.
-/// failed_precondition where the task is no longer what it was.
+/// Interprets the recorded actions again, with the recorded secret seeds, so that inputs and hidden shapes
+/// are the same. Turns that need no evaluation already have their verdict. failed_precondition if the task
+/// has changed since.
 Result<std::vector<ReplayTurn>> plan_replay(const StoredEpisode& stored,
                                             const Environment& environment, const Catalog& tasks);
 
-/// Once every turn has its verdict of now: rewards them, and says what differs. Outcomes must be
-/// equal; speedups differ where their intervals have no point in common, since no two measurements
-/// are alike; the reward of the recorded verdicts must come out as it was. `reward`: as recorded,
-/// with its configuration, or why it cannot be had.
+/// Scores the new verdicts and lists the differences. Call once every turn has its new verdict. Outcomes must
+/// be equal. Speedups differ if their intervals do not overlap. The reward of the recorded verdicts must be
+/// the recorded reward. `reward`: the recorded one with its configuration, or the error from opening it.
 void compare_replay(const StoredEpisode& stored, const Environment& environment,
                     const Catalog& tasks, const Result<std::unique_ptr<Reward>>& reward,
                     std::vector<ReplayTurn>& turns);

@@ -1,4 +1,4 @@
-// Scoring through the reward plugin, and the maps of docs/protocol.md.
+// Scores turns with the reward plugin, and builds the replies of docs/protocol.md.
 #include "episode/replies.hpp"
 
 #include <cmath>
@@ -16,14 +16,14 @@ Value number_or_nil(const std::optional<double>& number) {
   return number ? Value(*number) : Value();
 }
 
-/// A stored reply again as a map.
+/// Decodes a stored reply.
 Value decode(const std::string& reply) {
   Result<Value> value = recorded_value(reply);
   HONE_ASSERT(value.ok() && value->is_map());
   return std::move(value).value();
 }
 
-/// A member of a stored reply; every reply has it.
+/// A member of a stored reply. Every reply has this member.
 const Value& member(const Value& map, std::string_view key) {
   const Value* found = map.find(key);
   HONE_ASSERT(found != nullptr);
@@ -35,7 +35,7 @@ Value turn_for_reward(std::size_t number, bool scored, Value verdict) {
       {{"turn", number}, {"scored", scored}, {"verdict", scored ? std::move(verdict) : Value()}});
 }
 
-/// The turns that are stored, as the reward's input wants them.
+/// The stored turns, in the form that the reward expects.
 Value turns_for_reward(std::span<const TurnFacts> facts, std::span<const StoredTurn> turns) {
   Value list = Value::array();
   for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -65,7 +65,7 @@ std::uint64_t fingerprint_of(const Verdict& verdict) {
 struct Scored {
   RewardReport report;
   Stop stop;
-  bool any = false;  ///< a turn was scored, so that there is a return
+  bool any = false;  ///< at least one turn was scored, so the episode has a return
 };
 
 /// The end of an episode may depend on the reward, and the reward may depend on the end. So the environment decides before and after scoring, and if the decision changed, the turn is scored again.
@@ -103,7 +103,7 @@ Value components_value(const std::optional<TurnReward>& turn) {
   return components;
 }
 
-/// What a fault leaves when the reward itself fails: nothing is known but that the turn is over.
+/// The components of a turn whose reward failed.
 Scored unscored(const Episode& episode, const EpisodeView& view, TurnResult& result, Error error) {
   log_error("episode " + episode.name(), error.message);
   if (result.fault.empty()) result.fault = std::move(error.message);

@@ -1,4 +1,4 @@
-// The bodies of replies, made from what is stored: nothing in here takes a lock or keeps anything.
+// Builds the bodies of replies from stored data. The functions take no lock and keep no state.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@ struct CompletedTurn {
   TurnFacts facts;
   std::shared_ptr<const std::string> reply;
   bool ended = false;
-  std::uint64_t fingerprint = 0;             ///< of a measured verdict; 0: none
-  std::shared_ptr<const std::string> words;  ///< the compiler's; or null
+  std::uint64_t fingerprint = 0;             ///< of a timed verdict; 0: none
+  std::shared_ptr<const std::string> words;  ///< compiler output; may be null
 };
 
-/// Scores the flight's turn, asks the environment what follows, and forms the reply. A reward that
-/// fails is a fault of ours: the turn is then unscored. `result` comes without a reward.
+/// Scores the flight's turn, asks the environment whether the episode ends, and builds the reply. If the
+/// reward fails, the turn is unscored: that is a fault of hone. `result` has no reward yet.
 CompletedTurn complete_turn(const Episode& episode, const Flight& flight, TurnResult result,
                             double now_s);
 
-/// The same bytes each time, whatever became of the episode since.
+/// Always the same bytes for an episode, at any time after the reset.
 std::string reset_reply(const Episode& episode, double lease_s, const std::string& fingerprint);
 
-/// A reset's "info".
+/// The "info" member of a reset's reply.
 Value reset_info(const Episode& episode, const std::string& fingerprint);
 
 /// The whole conversation so far, with the facts of the last turn.
 Value resume_reply(const EpisodeTable::Snapshot& snapshot, double lease_s, double now_s);
 
-/// Turns and returns, the episode counted as ended.
+/// Turns and returns, computed as if the episode had ended.
 Result<Value> close_reply(const EpisodeTable::Snapshot& snapshot);
 
 }  // namespace hone

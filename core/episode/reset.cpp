@@ -1,4 +1,4 @@
-// describe and reset: from a request to an episode.
+// describe and reset: read a request and create an episode.
 #include <algorithm>
 
 #include "base/assert.hpp"
@@ -27,7 +27,7 @@ Value task_line(const TaskSummary& task) {
                      {"backends", texts(task.entry.backends)}});
 }
 
-/// Whether the server could judge it.
+/// Whether this server can judge the task.
 bool runs_on(const TaskEntry& task, const std::vector<std::string>& backends) {
   return std::find_first_of(task.backends.begin(), task.backends.end(), backends.begin(),
                             backends.end()) != task.backends.end();
@@ -93,7 +93,7 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
   return described;
 }
 
-/// The task as a client may see it, and the prompt that a reset with these options would give.
+/// The task as a client may see it, and the prompt that a reset with these options would return.
 Status Episodes::describe_task(const Caller& caller, const Environment& environment,
                                const std::string& id, const Value* given, Value& described) const {
   HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(id, caller.held_out));
@@ -107,10 +107,12 @@ Status Episodes::describe_task(const Caller& caller, const Environment& environm
   described.set("task", task_for_client(*task, backend));
   HONE_ASSIGN(const TaskEntry entry, tasks_->entry(id, caller.held_out));
   const bool playable = task->backends.count(backend) != 0 && environment.takes(entry);
-  if (given == nullptr && !playable) return {};  // not for this server, or another environment's
+  if (given == nullptr && !playable)
+    return {};  // not playable on this server or in this environment
   HONE_TRY(check_backend(*task, id, backend, "describe"));
   HONE_ASSIGN(const auto whole, tasks_->find_for(backend, id, caller.held_out));
-  (void)g.text_or("reward", "", kNameMax);  // a reset's too, and no part of a prompt
+  (void)g.text_or("reward", "",
+                  kNameMax);  // a reset has it too, but the prompt does not depend on it
   (void)g.map_or_null("reward_config");
   const std::shared_ptr<const Settings> settings = environment.read_options(g, *whole, backend);
   HONE_TRY(g.finish());
@@ -123,7 +125,7 @@ void Episodes::reset(const Caller& caller, const Value& request, Reply reply) {
   if (Status tried = try_reset(caller, request, reply); !tried) reply(tried.error());
 }
 
-/// Replies only after the episode is recorded, by this or another request.
+/// Replies only after the episode is recorded, by this request or by an earlier one with the same key.
 Status Episodes::try_reset(const Caller& caller, const Value& request, const Reply& reply) {
   Fields f(request, "reset");
   HONE_ASSIGN(const auto key, read_key(caller, f, request));
@@ -147,12 +149,12 @@ Status Episodes::try_reset(const Caller& caller, const Value& request, const Rep
   if (!repeat && state_->journal != nullptr) {
     record = record_of(*episode, request, reward.name, reward.config, key);
   }
-  take_in(*episode, repeat, std::move(body), std::move(record), {}, reply);
+  answer_new(*episode, repeat, std::move(body), std::move(record), {}, reply);
   return {};
 }
 
-void Episodes::take_in(const Episode& episode, bool repeat, std::string body, EpisodeRecord record,
-                       std::vector<TurnRecord> turns, const Reply& reply) {
+void Episodes::answer_new(const Episode& episode, bool repeat, std::string body,
+                          EpisodeRecord record, std::vector<TurnRecord> turns, const Reply& reply) {
   ++(repeat ? state_->repeats : state_->resets);
   if (state_->journal == nullptr) return reply(std::move(body));
   auto done = [state = state_, id = episode.id, repeat, reply,
@@ -168,8 +170,8 @@ void Episodes::take_in(const Episode& episode, bool repeat, std::string body, Ep
   }
 }
 
-/// Rationale: a client's keys are its own: the name is part of what is hashed, with its length so
-/// that none can run into the next.
+/// Rationale: keys of different clients must not collide. So the client's name is part of the hash, and so is
+/// the name's length, so that name and key cannot be confused.
 Result<std::optional<EpisodeTable::ResetKey>> Episodes::read_key(const Caller& caller, Fields& f,
                                                                  const Value& request) {
   const std::string key = f.text_or("key", "", kNameMax);
@@ -185,7 +187,7 @@ Result<EpisodeTable::Pinned> Episodes::find_reset(const EpisodeTable::ResetKey& 
   if (episode || state_->journal == nullptr) return episode;
   HONE_ASSIGN(const auto slept, state_->journal->reader().held_reset(key.key));
   if (!slept) return episode;
-  HONE_TRY(wake(slept->first));
+  HONE_TRY(reload(slept->first));
   return state_->table.find_reset(key);
 }
 
@@ -194,7 +196,7 @@ Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller, Fields&
   auto episode = std::make_shared<Episode>();
   episode->environment = &environment(
       f.choice_or("environment", state_->environments.front()->name(), environment_names()));
-  // A drawn seed is non-negative as a given one may be any: it is said, and may be given again.
+  // A drawn seed is non-negative. The reply contains it, so that a client can pass it to another reset.
   const auto drawn = static_cast<std::int64_t>(random_u64() >> 1);
   episode->seed = static_cast<std::uint64_t>(f.integer_or("seed", drawn, INT64_MIN, INT64_MAX));
   episode->group = f.text_or("group", "", kNameMax);
@@ -231,7 +233,7 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, 
   HONE_TRY(check_backend(*task, id, backend, "reset"));
   HONE_ASSIGN(const TaskEntry entry, tasks_->entry(id, caller.held_out));
   if (!environment.takes(entry)) {
-    return invalid_argument("reset: task: '" + id + "' is no task for the environment '" +
+    return invalid_argument("reset: task: '" + id + "' cannot be used in the environment '" +
                             environment.name() + "'");
   }
   return tasks_->find_for(backend, id, caller.held_out);
@@ -256,7 +258,7 @@ Status Episodes::read_options(Fields& g, Episode& episode, RewardChoice& reward)
 
 const Environment& Episodes::environment(const std::string& name) const {
   const Environment* found = find_environment(state_->environments, name);
-  // A name that is none is a mistake that the reader reports.
+  // The reader reports an unknown name.
   return found != nullptr ? *found : *state_->environments.front();
 }
 

@@ -1,5 +1,5 @@
-// ScriptedEvaluator: an Evaluator that runs nothing and answers from a script, for tests and for
-// figures of the host.
+// ScriptedEvaluator: an Evaluator that runs nothing and answers from a script, for tests and for benchmarks
+// of the host.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class ScriptedEvaluator final : public Evaluator {
   using Script = std::function<Result<Verdict>(const Submission&)>;
   explicit ScriptedEvaluator(Script script) : script_(std::move(script)) {}
 
-  /// A correct verdict with this speedup.
+  /// A `correct` verdict with this speedup.
   static Verdict correct(double speedup);
 
   Result<std::uint64_t> submit(Submission submission, Progress progress, Done done) override;
@@ -31,9 +31,9 @@ class ScriptedEvaluator final : public Evaluator {
   Value stats() const override;
   std::string fingerprint() const override { return "scripted"; }
 
-  /// From now on submissions wait.
+  /// New submissions wait for release().
   void hold();
-  /// Answers all that wait, and new ones at once again. Returns how many waited.
+  /// Answers all waiting submissions, and new ones at once again. Returns the number of answered ones.
   std::size_t release();
   std::size_t submissions() const { return next_ - 1; }
 

@@ -1,5 +1,4 @@
-// EpisodeService: every verb that concerns tasks and episodes, without a transport. The server
-// calls it; tests do too.
+// EpisodeService: all verbs about tasks and episodes, without a transport. The server and tests call it.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +12,30 @@
 
 namespace hone {
 
-/// What one client may have at a time. 0: what the service allows every client.
+/// Quotas of one client. 0: the default of the service.
 struct Quotas {
-  std::size_t episodes = 0;  ///< open
-  std::size_t steps = 0;     ///< being evaluated
-  std::size_t bytes = 0;     ///< kept of its episodes
+  std::size_t episodes = 0;  ///< open episodes
+  std::size_t steps = 0;     ///< steps in flight
+  std::size_t bytes = 0;     ///< bytes of stored replies
 };
 
-/// Who sent a request.
+/// The sender of a request.
 struct Caller {
   std::string
-      connection;  ///< the connection now; episodes belong to one until they are resumed on another
+      connection;  ///< the current connection; an episode belongs to a connection until it is resumed on another one
   std::string client;  ///< the client's name, for quotas, fairness and logs
-  /// It came in by the control endpoint, where a client has another connection and an episode's
-  /// name, which is random, is enough to cancel its step and to renew it.
+  /// The request came through the control endpoint. A client has another connection there, so the random name
+  /// of an episode is sufficient to cancel its step and to renew it.
   bool control = false;
   /// The transport has authenticated the name. Only this client may use its episodes, with or without a token.
   bool proven = false;
-  bool held_out = false;  ///< may have tasks of the split held_out
+  bool held_out = false;  ///< may use tasks of the split held_out
   Quotas quotas{};
 };
 
-/// [any thread] All members. Requests and replies are the bodies of docs/protocol.md; a reply's
-/// bytes are final (a repeated request gets the same bytes). Callbacks may come during the call or
-/// later from another thread, `reply` exactly once.
+/// [any thread] Requests and replies are the bodies of docs/protocol.md. A reply is final: a repeated request
+/// gets the same bytes. Callbacks may come during the call, or later from another thread; `reply` is called
+/// exactly once.
 class EpisodeService {
  public:
   using Reply =
@@ -49,28 +48,28 @@ class EpisodeService {
   virtual void reset(const Caller& caller, const Value& request, Reply reply) = 0;
   virtual void step(const Caller& caller, const Value& request, double deadline_s,
                     Progress progress, Reply reply) = 0;
-  /// A new episode that shares the turns of another up to one of them.
+  /// Creates an episode that begins with the first turns of another one.
   virtual void branch(const Caller& caller, const Value& request, Reply reply) = 0;
-  /// Ends a step that is being evaluated; the step is answered `cancelled` and its turn stays open.
+  /// Cancels a step in flight. The step is answered `cancelled`, and its turn stays open.
   virtual Result<Value> cancel(const Caller& caller, const Value& request) = 0;
-  /// With a journal it is answered, as a step is, once it is on the disk.
+  /// With a journal, the reply is sent once the end is on disk, as for a step.
   virtual void close(const Caller& caller, const Value& request, Reply reply) = 0;
   virtual Result<Value> resume(const Caller& caller, const Value& request) = 0;
-  /// Renews the leases of these episodes, as every message that names one does.
+  /// Renews the leases of these episodes, as every request about an episode does.
   virtual void renew(const Caller& caller, const Value& episodes) = 0;
-  /// Cancels the steps of episodes that still belong to one of these lost connections, and leaves
-  /// their turns open. Returns the number of steps.
+  /// Cancels the steps of episodes that belong to one of these lost connections. Their turns stay open.
+  /// Returns the number of cancelled steps.
   virtual std::size_t leave(const std::set<std::string>& connections) = 0;
-  /// Ends leases that ran out. Called now and then; returns how many episodes it reaped.
+  /// Closes episodes whose leases have expired. Call it periodically. Returns the number of closed episodes.
   virtual std::size_t reap() = 0;
   /// Counters for `metrics`.
   virtual Value stats() const = 0;
   /// For hello: {"environments": [...], "backends": [...], "isolation": str, "fingerprint": str,
   /// "lease_s": float}.
   virtual Value capabilities() const = 0;
-  /// Steps under way. At zero a graceful shutdown may end.
+  /// Steps in flight. At zero a graceful shutdown may end.
   virtual std::size_t pending() const = 0;
-  /// From now on every reset and step is refused with `unavailable`.
+  /// Refuses every further reset and step with `unavailable`.
   virtual void refuse_new_work() = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-/// Why an ended episode ended, from its last reply.
+/// The reason why an ended episode ended, read from its last reply.
 std::string stop_reason(const Episode& episode) {
   const Result<Value> reply = from_msgpack(*episode.turns.back().reply);
   const Value* info = reply ? reply->find("info") : nullptr;
@@ -67,7 +67,7 @@ double EpisodeTable::lease_s(bool ended) const {
   return ended ? limits_.ended_lease_s : limits_.lease_s;
 }
 
-void EpisodeTable::touch(Episode& episode) {
+void EpisodeTable::renew_lease(Episode& episode) {
   const double now = now_s_();
   episode.expires_s = now + lease_s(episode.ended);
   episode.resident_until_s = now + limits_.resident_s;
@@ -82,7 +82,7 @@ Result<EpisodeTable::Pinned> EpisodeTable::find_reset_locked(const ResetKey& key
   const auto known = resets_.find(key.key);
   if (known == resets_.end()) return Pinned();
   if (known->second.body != key.body) {
-    return failed_precondition("the key was used by another reset, whose episode is still there");
+    return failed_precondition("the key belongs to another reset, whose episode still exists");
   }
   return episodes_.at(known->second.id);
 }
@@ -94,7 +94,7 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
     HONE_ASSIGN(Pinned older, find_reset_locked(*key));
     if (older) return older;
   }
-  const std::size_t held = episodes_.size() + asleep_.size();
+  const std::size_t held = episodes_.size() + unloaded_.size();
   if (held >= limits_.episodes) {
     return resource_exhausted("the server holds " + std::to_string(held) + " episodes, at most " +
                               std::to_string(limits_.episodes) + " allowed");
@@ -116,7 +116,7 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
   ++episode->load->episodes_open;
   ++episode->load->episodes;
   ++open_;
-  touch(*episode);
+  renew_lease(*episode);
   if (key) {
     episode->reset_key = key->key;
     resets_[key->key] = {episode->id, key->body};
@@ -134,7 +134,7 @@ std::uint64_t EpisodeTable::unused_id() const {
 
 std::uint64_t EpisodeTable::unused_id_locked() const {
   std::uint64_t id = 0;
-  while (id == 0 || episodes_.count(id) != 0 || asleep_.count(id) != 0) id = random_u64();
+  while (id == 0 || episodes_.count(id) != 0 || unloaded_.count(id) != 0) id = random_u64();
   return id;
 }
 
@@ -142,7 +142,7 @@ Result<EpisodeTable::Pinned> EpisodeTable::owned(const Caller& caller, std::uint
   const auto found = episodes_.find(id);
   if (found == episodes_.end() || found->second->foreign_to(caller)) return unknown_episode();
   if (found->second->connection != caller.connection) return another_connection(*found->second);
-  touch(*found->second);
+  renew_lease(*found->second);
   return found->second;
 }
 
@@ -175,7 +175,7 @@ Result<EpisodeTable::Begun> EpisodeTable::begin(const Caller& caller, std::uint6
     const StoredTurn& stored = episode->turns[static_cast<std::size_t>(flight->turn) - 1];
     if (stored.action == flight->hash) return Begun(stored.reply);
     return failed_precondition("turn " + std::to_string(flight->turn) +
-                               " was taken with another action");
+                               " is done, with another action");
   }
   Flight* under_way = episode->flight.get();
   if (under_way != nullptr && under_way->turn == flight->turn && under_way->hash == flight->hash) {
@@ -183,8 +183,8 @@ Result<EpisodeTable::Begun> EpisodeTable::begin(const Caller& caller, std::uint6
       return failed_precondition("turn " + std::to_string(flight->turn) + " is being cancelled");
     }
     if (under_way->waiters.size() >= kWaitersMax) {
-      return resource_exhausted("turn " + std::to_string(flight->turn) + " is waited for by " +
-                                std::to_string(kWaitersMax) + " requests already");
+      return resource_exhausted("turn " + std::to_string(flight->turn) + " already has " +
+                                std::to_string(kWaitersMax) + " waiting requests");
     }
     under_way->waiters.push_back(std::move(waiter));
     return Begun(Joined());
@@ -205,19 +205,19 @@ Result<EpisodeTable::Begun> EpisodeTable::begin(const Caller& caller, std::uint6
   return Begun(Started{std::move(episode), std::move(flight)});
 }
 
-/// Rationale: what is kept grows with every turn, so both new episodes and new turns ask.
+/// Rationale: stored bytes grow with every turn, so new episodes and new turns both check the quota.
 Status EpisodeTable::check_bytes(const Caller& caller) const {
   const auto load = clients_.find(caller.client);
   const std::size_t bytes = load == clients_.end() ? 0 : load->second.bytes;
   const std::size_t bytes_max = quota(caller.quotas.bytes, limits_.client_bytes);
   if (bytes < bytes_max) return {};
   return resource_exhausted("client '" + caller.client + "' has " + std::to_string(bytes) +
-                            " bytes of turns kept, at most " + std::to_string(bytes_max) +
+                            " bytes of stored turns, at most " + std::to_string(bytes_max) +
                             " allowed; close episodes");
 }
 
 void EpisodeTable::keep(Episode& episode, std::size_t bytes) {
-  if (episodes_.count(episode.id) == 0) return;  // closed meanwhile
+  if (episodes_.count(episode.id) == 0) return;  // it was closed meanwhile
   history_bytes_ += bytes;
   episode.load->bytes += bytes;
 }
@@ -244,16 +244,16 @@ std::vector<EpisodeService::Progress> EpisodeTable::watchers(const Started& step
   return found;
 }
 
-std::vector<Waiter> EpisodeTable::land(const Started& step) {
+std::vector<Waiter> EpisodeTable::take_waiters(const Started& step) {
   Episode& episode = *step.episode;
   HONE_ASSERT(episode.flight == step.flight);
   episode.flight.reset();
   --episode.load->steps;
   --steps_;
   if (episodes_.count(episode.id) == 0) {
-    forget_if_idle(episode.load);  // closed meanwhile
+    forget_if_idle(episode.load);  // the episode was closed meanwhile
   } else {
-    touch(episode);
+    renew_lease(episode);
   }
   return std::move(step.flight->waiters);
 }
@@ -262,7 +262,7 @@ std::vector<Waiter> EpisodeTable::end(const Started& step, TurnFacts facts, Body
                                       std::uint64_t fingerprint) {
   MutexLock lock(mutex_);
   Episode& episode = *step.episode;
-  // Rationale: growing by one keeps short episodes small; they never have many turns.
+  // Rationale: growing one by one keeps short episodes small. Episodes never have many turns.
   episode.facts.reserve(episode.facts.size() + 1);
   episode.turns.reserve(episode.turns.size() + 1);
   episode.facts.push_back(facts);
@@ -275,12 +275,12 @@ std::vector<Waiter> EpisodeTable::end(const Started& step, TurnFacts facts, Body
     --open_;
     expiries_.push({now_s_() + limits_.ended_lease_s, episode.id});
   }
-  return land(step);
+  return take_waiters(step);
 }
 
 std::vector<Waiter> EpisodeTable::abandon(const Started& step) {
   MutexLock lock(mutex_);
-  return land(step);
+  return take_waiters(step);
 }
 
 Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const Caller& caller,
@@ -290,19 +290,19 @@ Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const
   const auto found = episodes_.find(id);
   if (found == episodes_.end() || found->second->foreign_to(caller)) return unknown_episode();
   Episode& episode = *found->second;
-  // Rationale: the control endpoint is another connection; there the episode's random name is
-  // enough.
+  // Rationale: the control endpoint is another connection. There the episode's random name is sufficient
+  // proof.
   if (!caller.control && episode.connection != caller.connection) {
     return another_connection(episode);
   }
-  touch(episode);
+  renew_lease(episode);
   std::optional<std::uint64_t> evaluation;
   const bool its_turn = episode.flight != nullptr && episode.flight->turn == turn;
-  const bool under_way = its_turn && mark(episode, evaluation);
+  const bool under_way = its_turn && mark_cancelled(episode, evaluation);
   return std::pair(evaluation, under_way);
 }
 
-bool EpisodeTable::mark(Episode& episode, std::optional<std::uint64_t>& evaluation) {
+bool EpisodeTable::mark_cancelled(Episode& episode, std::optional<std::uint64_t>& evaluation) {
   if (episode.flight == nullptr || episode.flight->settled) return false;
   episode.flight->cancelled = true;
   if (episode.flight->submitted) evaluation = episode.flight->evaluation;
@@ -315,7 +315,7 @@ EpisodeTable::Left EpisodeTable::leave(const std::set<std::string>& connections)
   for (const auto& [id, episode] : episodes_) {
     if (episode->flight == nullptr || connections.count(episode->connection) == 0) continue;
     std::optional<std::uint64_t> evaluation;
-    if (!mark(*episode, evaluation)) continue;
+    if (!mark_cancelled(*episode, evaluation)) continue;
     ++left.steps;
     if (evaluation) left.evaluations.push_back(*evaluation);
   }
@@ -344,7 +344,7 @@ Result<EpisodeTable::Pinned> EpisodeTable::known(const Caller& caller, std::uint
   if (episode->foreign_to(caller) || !equal_secrets(episode->token_text(), token)) {
     return unknown_episode();
   }
-  touch(*episode);
+  renew_lease(*episode);
   return episode;
 }
 
@@ -361,7 +361,7 @@ Result<EpisodeTable::Snapshot> EpisodeTable::resume(const Caller& caller, std::u
   return snapshot(episode);
 }
 
-Result<EpisodeTable::Snapshot> EpisodeTable::look(const Caller& caller, std::uint64_t id,
+Result<EpisodeTable::Snapshot> EpisodeTable::peek(const Caller& caller, std::uint64_t id,
                                                   std::string_view token) {
   MutexLock lock(mutex_);
   HONE_ASSIGN(const Pinned episode, known(caller, id, token));

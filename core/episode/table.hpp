@@ -1,5 +1,5 @@
-// EpisodeTable: every open episode, who owns it, until when, and what is under way. One lock, never
-// held over a call out.
+// EpisodeTable: all open episodes, with owner, lease and step in flight. One lock, which is never held during
+// a call to another component.
 #pragma once
 
 #include <functional>
@@ -31,14 +31,14 @@ struct EpisodeLimits {
   std::size_t client_bytes = 16ull << 30;  ///< stored replies of one client
 };
 
-/// not_found, with all that it may mean.
+/// The not_found error of an unknown episode, with all possible causes.
 Error unknown_episode();
 
-/// Theory of operation. An episode is a lease: whoever names it renews it, and a heap of expiry
-/// times (which may lie behind the truth, and are then pushed again) finds the ones that ran out
-/// without a scan. A step takes three calls: begin() says whether it is a repeat, joins one under
-/// way or is new (then it makes the Flight); whatever takes time happens outside; end() or
-/// abandon() closes the flight and hands back whom to answer.
+/// Theory of operation. Each request about an episode renews its lease. A heap of expiry times finds expired
+/// leases without a scan; a heap entry may be out of date, and is then pushed again with the current time. A
+/// step takes three calls. begin() tells whether the step is a repeat, joins a step in flight, or is new; a
+/// new step makes a Flight. Slow work happens without the lock. end() or abandon() removes the flight and
+/// returns the clients to answer.
 ///
 /// [any thread] All members.
 class EpisodeTable {
@@ -52,7 +52,7 @@ class EpisodeTable {
     Sha256 key{};   ///< of client and key
     Sha256 body{};  ///< of the whole request
   };
-  struct Joined {};  ///< the waiter waits for a step under way
+  struct Joined {};  ///< the waiter was added to a step in flight
   struct Started {
     Pinned episode;
     std::shared_ptr<Flight> flight;
@@ -67,72 +67,76 @@ class EpisodeTable {
     std::uint64_t fingerprint = 0;
   };
   struct Counts {
-    std::size_t episodes = 0, open = 0, asleep = 0, clients = 0, steps = 0;
-    std::size_t history_bytes = 0;  ///< of all replies kept
+    std::size_t episodes = 0, open = 0, unloaded = 0, clients = 0, steps = 0;
+    std::size_t history_bytes = 0;  ///< of all stored replies
   };
 
-  /// The episode that this key made before; failed_precondition where the request was another one.
+  /// The episode that an earlier request with this key created; failed_precondition if that request had
+  /// another body.
   Result<Pinned> find_reset(const ResetKey& key) const;
-  /// An id that no episode has.
+  /// A random id that no episode has.
   std::uint64_t unused_id() const;
-  /// Takes a new episode in, and names it unless it has an id. Gives the older one if `key` made one meanwhile.
-  /// resource_exhausted over a quota.
+  /// Adds a new episode, with a new id unless it has one. Returns the existing episode if a request with the
+  /// same `key` created one meanwhile. resource_exhausted: a quota is used up.
   Result<Pinned> insert(const Caller& caller, Pinned episode, const std::optional<ResetKey>& key);
 
-  /// Errors say which turn was found and which expected. `refuse_new`: repeats and joins alone are
-  /// let through.
+  /// Errors name the turn that was found and the expected one. `refuse_new`: only repeats and joins are
+  /// allowed.
   Result<Begun> begin(const Caller& caller, std::uint64_t id, std::shared_ptr<Flight> flight,
                       Waiter waiter, bool refuse_new);
-  /// The evaluator has it under this id. True: it was cancelled meanwhile, the caller cancels the
-  /// evaluation.
+  /// Stores the evaluator's id of the step. True: the step was cancelled meanwhile, so the caller must cancel
+  /// the evaluation.
   bool submitted(const Started& step, std::uint64_t evaluation);
-  /// Asked once, when the flight's result is there: whether a cancel (or close) came before it.
-  /// From now on a cancel is too late and says so.
+  /// Called once, when the flight has its result. Returns whether the step was cancelled (or its episode
+  /// closed) before. Later cancels are refused as too late.
   bool settle(const Started& step);
   std::vector<EpisodeService::Progress> watchers(const Started& step) const;
-  /// Records the turn. Whoever is returned gets the reply.
+  /// Records the turn. Returns the clients that get the reply.
   std::vector<Waiter> end(const Started& step, TurnFacts facts, Body reply, bool ended,
                           std::uint64_t fingerprint);
-  /// Leaves the turn open. Whoever is returned gets the error.
+  /// Leaves the turn open. Returns the clients that get the error.
   std::vector<Waiter> abandon(const Started& step);
 
-  /// Marks the flight of this turn; the evaluator's id if there is one to cancel. Second: whether
-  /// anything was marked.
+  /// Marks the flight of this turn as cancelled. First: the evaluator's id, if there is an evaluation to
+  /// cancel. Second: whether a flight was marked.
   Result<std::pair<std::optional<std::uint64_t>, bool>> cancel(const Caller& caller,
                                                                std::uint64_t id, std::int64_t turn);
   /// The steps that leave() cancelled.
   struct Left {
     std::size_t steps = 0;
-    std::vector<std::uint64_t> evaluations;  ///< the evaluator's ids; it may not have all steps yet
+    std::vector<std::uint64_t>
+        evaluations;  ///< the evaluator's ids; steps that the evaluator does not have yet are missing
   };
-  /// Marks the steps under way of episodes that belong to one of these connections as cancelled.
+  /// Marks the steps in flight of episodes that belong to one of these connections as cancelled.
   Left leave(const std::set<std::string>& connections);
-  /// Takes the episode out. The evaluator's id if a step was under way (which is then answered
-  /// cancelled).
+  /// Removes the episode. Second: the evaluator's id, if a step was in flight; that step is answered
+  /// `cancelled`.
   Result<std::pair<Snapshot, std::optional<std::uint64_t>>> close(const Caller& caller,
                                                                   std::uint64_t id);
-  /// Gives the episode to this connection.
+  /// Moves the episode to this connection.
   Result<Snapshot> resume(const Caller& caller, std::uint64_t id, std::string_view token);
-  /// The same, and leaves it whose it is.
-  Result<Snapshot> look(const Caller& caller, std::uint64_t id, std::string_view token);
+  /// As resume(), but the episode stays with its connection.
+  Result<Snapshot> peek(const Caller& caller, std::uint64_t id, std::string_view token);
   void renew(const Caller& caller, std::uint64_t id);
-  /// Ends what ran out; steps under way keep their episode. Returns the names of what went.
+  /// Removes episodes with expired leases. Steps in flight keep their episode. Returns the ids of the removed
+  /// ones.
   std::vector<std::uint64_t> reap();
-  /// Takes out an episode whose reset could not be recorded.
+  /// Removes an episode whose reset could not be recorded.
   void drop(std::uint64_t id);
 
-  // Episodes that a journal holds need not be in memory: they are asleep, until somebody names one.
+  // With a journal, an idle episode need not be in memory: it is unloaded until the next request about it.
 
-  /// At the start, or when it is not gone after all: this one is there, with a whole lease to go.
-  void expect(std::uint64_t id, const std::string& client, bool ended,
-              const std::string& connection = {});
-  /// True: it sleeps, and has to be woken before anything else. Else, if it is here, it stays for a
-  /// while.
-  bool sleeps(std::uint64_t id);
-  /// Brings it back as it was read from the journal; nothing when it is no longer asleep.
-  void wake(const Pinned& episode, const std::optional<ResetKey>& key);
+  /// Adds an episode that only the journal holds, with a full lease: when the server starts, or when its end
+  /// could not be recorded.
+  void add_unloaded(std::uint64_t id, const std::string& client, bool ended,
+                    const std::string& connection = {});
+  /// Whether the episode is unloaded, so that it must be reloaded first. If it is in memory, it stays there
+  /// for resident_s.
+  bool is_unloaded(std::uint64_t id);
+  /// Adds an episode that was read from the journal. Does nothing if it is not unloaded any more.
+  void reload(const Pinned& episode, const std::optional<ResetKey>& key);
   /// Unloads some idle episodes. Called periodically; each call visits a part of them.
-  void doze();
+  void unload_idle();
 
   Counts counts() const;
   const EpisodeLimits& limits() const { return limits_; }
@@ -151,8 +155,8 @@ class EpisodeTable {
     Sha256 body;
   };
 
-  /// What stays in memory of an episode that sleeps.
-  struct Asleep {
+  /// The data of an unloaded episode that stays in memory.
+  struct Unloaded {
     ClientLoad* load;
     std::string connection;
     double expires_s;
@@ -160,10 +164,10 @@ class EpisodeTable {
   };
 
   double lease_s(bool ended) const;
-  void touch(Episode& episode) HONE_REQUIRES(mutex_);
-  /// Marks the step under way as cancelled and sets `evaluation` if the evaluator has the step. False
-  /// if no step is under way.
-  static bool mark(Episode& episode, std::optional<std::uint64_t>& evaluation);
+  void renew_lease(Episode& episode) HONE_REQUIRES(mutex_);
+  /// Marks the step in flight as cancelled, and sets `evaluation` if the evaluator has the step. False if no
+  /// step is in flight.
+  static bool mark_cancelled(Episode& episode, std::optional<std::uint64_t>& evaluation);
   Result<Pinned> owned(const Caller& caller, std::uint64_t id) HONE_REQUIRES(mutex_);
   Result<Pinned> known(const Caller& caller, std::uint64_t id, std::string_view token)
       HONE_REQUIRES(mutex_);
@@ -177,14 +181,14 @@ class EpisodeTable {
   void forget_bytes(const Episode& episode) HONE_REQUIRES(mutex_);
   void uncount(ClientLoad* load, bool ended) HONE_REQUIRES(mutex_);
   void forget_if_idle(ClientLoad* load) HONE_REQUIRES(mutex_);
-  std::vector<Waiter> land(const Started& step) HONE_REQUIRES(mutex_);
+  std::vector<Waiter> take_waiters(const Started& step) HONE_REQUIRES(mutex_);
 
   const EpisodeLimits limits_;
   const std::function<double()> now_s_;
   mutable Mutex mutex_;
   std::unordered_map<std::uint64_t, Pinned> episodes_ HONE_GUARDED_BY(mutex_);
-  std::unordered_map<std::uint64_t, Asleep> asleep_ HONE_GUARDED_BY(mutex_);
-  std::size_t next_bucket_ HONE_GUARDED_BY(mutex_) = 0;  ///< where doze() goes on
+  std::unordered_map<std::uint64_t, Unloaded> unloaded_ HONE_GUARDED_BY(mutex_);
+  std::size_t next_bucket_ HONE_GUARDED_BY(mutex_) = 0;  ///< where the next unload_idle() begins
   std::map<std::string, ClientLoad, std::less<>> clients_ HONE_GUARDED_BY(mutex_);
   std::unordered_map<Sha256, ResetRecord, KeyHash> resets_ HONE_GUARDED_BY(mutex_);
   std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_

@@ -1,4 +1,4 @@
-// The table, second part: leases, and episodes that sleep in the journal.
+// EpisodeTable, second part: leases, and episodes that only the journal holds.
 #include <algorithm>
 
 #include "episode/table.hpp"
@@ -12,8 +12,8 @@ constexpr Sha256 kNoKey{};
 
 void EpisodeTable::renew(const Caller& caller, std::uint64_t id) {
   MutexLock lock(mutex_);
-  if (const auto sleeper = asleep_.find(id); sleeper != asleep_.end()) {
-    Asleep& one = sleeper->second;
+  if (const auto unloaded = unloaded_.find(id); unloaded != unloaded_.end()) {
+    Unloaded& one = unloaded->second;
     if (caller.proven && one.load->name != caller.client) return;
     if (!caller.control && one.connection != caller.connection) return;
     one.expires_s = now_s_() + lease_s(one.ended);
@@ -21,7 +21,7 @@ void EpisodeTable::renew(const Caller& caller, std::uint64_t id) {
   }
   const auto found = episodes_.find(id);
   if (found == episodes_.end() || found->second->foreign_to(caller)) return;
-  if (caller.control || found->second->connection == caller.connection) touch(*found->second);
+  if (caller.control || found->second->connection == caller.connection) renew_lease(*found->second);
 }
 
 void EpisodeTable::forget_bytes(const Episode& episode) {
@@ -63,13 +63,13 @@ std::vector<std::uint64_t> EpisodeTable::reap() {
   while (!expiries_.empty() && expiries_.top().at_s <= now) {
     const std::uint64_t id = expiries_.top().id;
     expiries_.pop();
-    if (const auto sleeper = asleep_.find(id); sleeper != asleep_.end()) {
-      const Asleep one = sleeper->second;
+    if (const auto unloaded = unloaded_.find(id); unloaded != unloaded_.end()) {
+      const Unloaded one = unloaded->second;
       if (one.expires_s > now) {
         expiries_.push({one.expires_s, id});
         continue;
       }
-      asleep_.erase(sleeper);
+      unloaded_.erase(unloaded);
       uncount(one.load, one.ended);
       reaped.push_back(id);
       continue;
@@ -77,7 +77,7 @@ std::vector<std::uint64_t> EpisodeTable::reap() {
     const auto found = episodes_.find(id);
     if (found == episodes_.end()) continue;
     const Pinned episode = found->second;
-    if (episode->flight != nullptr) touch(*episode);
+    if (episode->flight != nullptr) renew_lease(*episode);
     if (episode->expires_s > now) {
       expiries_.push({episode->expires_s, id});
       continue;
@@ -88,8 +88,8 @@ std::vector<std::uint64_t> EpisodeTable::reap() {
   return reaped;
 }
 
-void EpisodeTable::expect(std::uint64_t id, const std::string& client, bool ended,
-                          const std::string& connection) {
+void EpisodeTable::add_unloaded(std::uint64_t id, const std::string& client, bool ended,
+                                const std::string& connection) {
   MutexLock lock(mutex_);
   ClientLoad* load = &clients_[client];
   load->name = client;
@@ -98,28 +98,28 @@ void EpisodeTable::expect(std::uint64_t id, const std::string& client, bool ende
     ++load->episodes_open;
     ++open_;
   }
-  const double expires_s = now_s_() + limits_.lease_s;  // also of one that had ended
-  asleep_[id] = {load, connection, expires_s, ended};
+  const double expires_s = now_s_() + limits_.lease_s;  // a full lease, also for an ended episode
+  unloaded_[id] = {load, connection, expires_s, ended};
   expiries_.push({expires_s, id});
 }
 
-bool EpisodeTable::sleeps(std::uint64_t id) {
+bool EpisodeTable::is_unloaded(std::uint64_t id) {
   MutexLock lock(mutex_);
   if (const auto found = episodes_.find(id); found != episodes_.end()) {
     found->second->resident_until_s = now_s_() + limits_.resident_s;
   }
-  return asleep_.count(id) != 0;
+  return unloaded_.count(id) != 0;
 }
 
-void EpisodeTable::wake(const Pinned& episode, const std::optional<ResetKey>& key) {
+void EpisodeTable::reload(const Pinned& episode, const std::optional<ResetKey>& key) {
   MutexLock lock(mutex_);
-  const auto sleeper = asleep_.find(episode->id);
-  if (sleeper == asleep_.end()) return;
-  episode->load = sleeper->second.load;
-  episode->connection = std::move(sleeper->second.connection);
-  episode->expires_s = sleeper->second.expires_s;
+  const auto unloaded = unloaded_.find(episode->id);
+  if (unloaded == unloaded_.end()) return;
+  episode->load = unloaded->second.load;
+  episode->connection = std::move(unloaded->second.connection);
+  episode->expires_s = unloaded->second.expires_s;
   episode->resident_until_s = now_s_() + limits_.resident_s;
-  asleep_.erase(sleeper);
+  unloaded_.erase(unloaded);
   if (key) {
     episode->reset_key = key->key;
     resets_[key->key] = {episode->id, key->body};
@@ -128,7 +128,7 @@ void EpisodeTable::wake(const Pinned& episode, const std::optional<ResetKey>& ke
   for (const StoredTurn& turn : episode->turns) keep(*episode, turn.reply->size());
 }
 
-void EpisodeTable::doze() {
+void EpisodeTable::unload_idle() {
   constexpr std::size_t kBucketsAtOnce = 4096;
   MutexLock lock(mutex_);
   const double now = now_s_();
@@ -138,7 +138,7 @@ void EpisodeTable::doze() {
     next_bucket_ = (next_bucket_ + 1) % buckets;
     for (auto one = episodes_.begin(next_bucket_); one != episodes_.end(next_bucket_); ++one) {
       const Pinned& episode = one->second;
-      // Whoever else holds it is about to do something with it.
+      // Another owner of the pointer is about to use the episode, so it stays in memory.
       const bool alone = episode.use_count() == 1 && episode->flight == nullptr;
       if (alone && episode->resident_until_s < now) tired.push_back(episode);
     }
@@ -146,16 +146,17 @@ void EpisodeTable::doze() {
   for (const Pinned& episode : tired) {
     forget_bytes(*episode);
     if (episode->reset_key != kNoKey) resets_.erase(episode->reset_key);
-    asleep_[episode->id] = {episode->load, episode->connection, episode->expires_s, episode->ended};
+    unloaded_[episode->id] = {episode->load, episode->connection, episode->expires_s,
+                              episode->ended};
     episodes_.erase(episode->id);
   }
 }
 
 EpisodeTable::Counts EpisodeTable::counts() const {
   MutexLock lock(mutex_);
-  return {episodes_.size() + asleep_.size(),
+  return {episodes_.size() + unloaded_.size(),
           open_,
-          asleep_.size(),
+          unloaded_.size(),
           clients_.size(),
           steps_,
           history_bytes_};

@@ -1,4 +1,4 @@
-// Which turns, with which messages before them.
+// Selects turns, and the messages before each of them.
 #include "episode/training.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Value speedup_of(const Value& turn) {
   return member(member(member(turn, "verdict"), "speedup"), "value");
 }
 
-/// Where the turn's submission is among the messages; what stands before it, the model saw.
+/// The index of the turn's submission among the messages. The model saw the messages before it.
 std::size_t place_of(const Value& turn) {
   return static_cast<std::size_t>(member(turn, "message").as_int());
 }
@@ -45,7 +45,7 @@ Value up_to(const Value::Array& messages, std::size_t end) {
                                                                std::min(end, messages.size())));
 }
 
-/// The turns that it does not share with the episode that it branched from.
+/// The turns after the point at which the episode branched from its parent.
 Value::Array own_turns(const Value& trajectory) {
   const Value& shared = member(trajectory, "parent_turn");
   Value::Array turns = list(trajectory, "turns");
@@ -56,7 +56,7 @@ Value::Array own_turns(const Value& trajectory) {
   return turns;
 }
 
-/// Of the first verdict that names what measured: an episode has one.
+/// The fingerprint of the first verdict that has one. All verdicts of an episode have the same.
 std::string fingerprint_of(const Value& trajectory) {
   for (const Value& turn : list(trajectory, "turns")) {
     const Value& found = member(member(turn, "verdict"), "fingerprint");

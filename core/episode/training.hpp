@@ -1,4 +1,4 @@
-// TrainingData: trajectories as the lines that a trainer reads.
+// TrainingData: converts trajectories to lines for trainers.
 #pragma once
 
 #include <functional>
@@ -10,22 +10,22 @@
 
 namespace hone {
 
-/// Takes trajectories (trajectory.hpp), gives lines.
+/// Takes trajectories (trajectory.hpp) and emits lines, in one of these forms:
 ///
 ///   rl     a line for each turn: {"episode", "task", "group", "turn", "messages": [what the model
 ///          saw], "completion", "reward", "return", "outcome", "speedup", "terminated", "truncated"}.
-///          "return" is nil while the episode is open. What a branch shares with its parent comes
-///          with the parent alone.
+///          "return" is nil while the episode is open. Turns that a branch shares with its parent
+///          are emitted only for the parent.
 ///   sft    a line for each episode that has a correct turn: {"episode", "task", "group", "turn",
 ///          "messages": [to the end of its best turn's submission], "reward", "speedup"}.
 ///   pairs  a line for each task and prompt, at the end: {"task", "prompt", "chosen", "rejected",
 ///          "chosen_reward", "rejected_reward", "chosen_episode", "rejected_episode"}, the best and
-///          the worst submission, where their rewards differ. Rewards of different kinds,
-///          configurations or machines are never compared, and only what the prompt alone led to
-///          is: first turns.
+///          the worst submission, if their rewards differ. Only first turns are compared, because
+///          later ones depend on feedback. Rewards of different plugins, configurations or
+///          machines are never compared.
 ///
-/// A turn without a valid reward is in none of them; nor, except in rl, is an episode without its
-/// first prompt ("prompt_lost"). One thread.
+/// A turn without a valid reward is omitted. An episode without its first prompt ("prompt_lost") is
+/// omitted except in rl. One thread.
 class TrainingData {
  public:
   enum class Form { kTrajectories, kRl, kSft, kPairs };
@@ -33,9 +33,9 @@ class TrainingData {
 
   TrainingData(Form form, Line line) : form_(form), line_(std::move(line)) {}
 
-  /// An error: the trajectory is none of ours.
+  /// An error: this is not a trajectory of hone.
   Status add(const Value& trajectory);
-  /// After the last.
+  /// Call after the last trajectory.
   void finish();
 
  private:
@@ -56,7 +56,7 @@ class TrainingData {
   std::map<std::string, Pair> pairs_;
 };
 
-/// "trajectories", "rl", "sft", "pairs"; trajectories for any other.
+/// "trajectories", "rl", "sft", "pairs"; any other name means trajectories.
 TrainingData::Form training_form(const std::string& name);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// From records to maps.
+// Converts journal records to trajectories.
 #include "episode/trajectory.hpp"
 
 #include "episode/episode.hpp"
@@ -19,7 +19,7 @@ Result<Value> first_messages(const EpisodeRecord& record, const Environment& env
   return member(environment.first_observation(view), "messages");
 }
 
-/// `message`: where its first one is in the conversation.
+/// `message`: index of the turn's first message in the conversation.
 Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply,
                  std::size_t message) {
   const Value info = member(reply, "info");

@@ -1,4 +1,4 @@
-// Recorded episodes as training data, and as a reward's input again.
+// Recorded episodes as training data, and as the input of a reward.
 #pragma once
 
 #include "base/result.hpp"
@@ -14,28 +14,27 @@ namespace hone {
 ///  "messages": [{"role", "content"}], "turns": [{"turn", "action", "verdict", "reward",
 ///  "reward_valid", "return_to_date", "components", "feedback", "terminated", "truncated",
 ///  "message", "at"}], "returns"}.
-/// "message" is the place among "messages" of the turn's first one, its submission.
-/// Times are seconds since 1970; "messages" is the whole conversation, without its first prompt when
-/// the task is no longer what it was ("prompt_lost": true). `tasks` may be nullptr: the same.
-/// An error: the record holds what hone did not write.
+/// "message" is the index in "messages" of the turn's submission. Times are seconds since 1970.
+/// "messages" is the whole conversation. If the task has changed since, or `tasks` is nullptr, it
+/// lacks the first prompt ("prompt_lost": true). An error: hone did not write this record.
 Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& environment,
                             const Catalog* tasks);
 
-/// The one that an episode was played in; failed_precondition where it is not among these.
+/// The environment of a recorded episode; failed_precondition if it is not among these.
 Result<const Environment*> environment_of(const StoredEpisode& stored,
                                           const Environments& environments);
 
-/// What the environment made of a recorded reset.
+/// Task and settings of a recorded reset.
 struct Setting {
   std::shared_ptr<const Task> task;
   std::shared_ptr<const Settings> settings;
 };
-/// failed_precondition where the task is no longer what it was.
+/// failed_precondition if the task has changed since.
 Result<Setting> setting_of(const EpisodeRecord& record, const Environment& environment,
                            const Catalog& tasks);
 
-/// What a reward is asked about: {"task", "ended", "max_turns", "turns"}; failed_precondition where
-/// the task is no longer what it was.
+/// The input of a reward: {"task", "ended", "max_turns", "turns"}; failed_precondition if the task has
+/// changed since.
 Result<Value> reward_input_of(const StoredEpisode& stored, const Environment& environment,
                               const Catalog& tasks);
 

@@ -1,4 +1,4 @@
-// Standby builders, one build each, and the artifact cache.
+// Standby builders, builds, and the artifact cache.
 #include "evaluate/build_pool.hpp"
 
 #include "base/crypto.hpp"
@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kResultMax = 96u << 20;
 constexpr double kSendSeconds = 10;
-constexpr double kGraceSeconds = 10;  // beyond the limit that the builder keeps
-// Rationale: a compiler's limit is processor time. By the clock it may take this many times as long, for others may have its
-// core; then it is a fault.
+constexpr double kGraceSeconds = 10;  // added to the builder's own time limit (s)
+// Rationale: a compiler's limit is processor time. Its elapsed time may be this many times longer, because
+// other processes may use its core. Beyond that it is a fault.
 constexpr double kClockFactor = 6;
 constexpr std::int64_t kFileBytesMax = std::int64_t{64} << 20;
 
@@ -45,7 +45,7 @@ Result<Built> built_from_value(const Value& value) {
   return built;
 }
 
-/// Of a device's facts what torch and Triton have words for.
+/// The facts of a device that torch and Triton use.
 std::string device_for_dry_runs(const Value& facts) {
   Value device = Value::map();
   for (const char* name :
@@ -86,7 +86,8 @@ Result<BuildPool::Standby> BuildPool::start_builder() {
   const std::string backend_folder = options_.backend_library.parent_path().string();
   std::vector<std::string> compilers = options_.readable;
   if (options_.device_code) {
-    // Runtime compilers are in the backend's folder or in hone's lib/, and are loaded in the sealed jail.
+    // Runtime compilers are in the backend's folder or in hone's lib/, and are loaded after the builder is
+    // sealed.
     compilers.push_back(backend_folder);
     compilers.push_back((options_.libexec.parent_path() / "lib").string());
   }
@@ -136,7 +137,8 @@ Result<Built> BuildPool::ask_builder(const Value& request) {
     HONE_ASSIGN(Built built, built_from_value(value));
     if (built.failure != BuildFailure::kKilled && built.failure != BuildFailure::kOutOfMemory)
       return built;
-    // Over its memory, or was it the machine's doing? The source is to blame for the first only.
+    // Decides whether the build exceeded its own memory limit or the machine lacked memory. Only the first is
+    // the source's fault.
     builder.process->kill();
     HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
     built.over_memory =
@@ -153,7 +155,7 @@ Result<Built> BuildPool::ask_builder(const Value& request) {
   }
   const Error why = sent ? answer.error() : sent.error();
   return unavailable("builder: " + why.message +
-                     (exit.output.empty() ? "" : "; it said: " + exit.output));
+                     (exit.output.empty() ? "" : "; its output: " + exit.output));
 }
 
 double BuildPool::clock_seconds() const {
@@ -233,8 +235,8 @@ void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> bu
   }
 }
 
-/// Rationale: what goes wrong with this is no reason not to judge: the device is asked then. But for what the machine
-/// lacks, which no submission answers for.
+/// Rationale: if the dry run fails, the device decides. Only a shortage of the machine is reported, because
+/// the submission is not responsible for it.
 Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
   if (!built.ok || !options_.device_code || zygotes_ == nullptr ||
       request.name != submission_name("python"))
@@ -246,7 +248,7 @@ Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
         builds_extensions(request.text) || said.error().code == Code::kResourceExhausted;
     return {};
   }
-  // Rationale: a toolkit that does not fit has the compilers complain of a submission's lines, too.
+  // Rationale: with an unsuitable toolkit, compilers report errors in lines of the submission, too.
   const bool extends = builds_extensions(built.artifact);
   const DryRunFailure failure = said->failure;
   const bool hindered = extends && failure == DryRunFailure::kHindered;
@@ -297,7 +299,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
                     submission_diagnostics(built.diagnostics, request.name).text.empty());
   HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
-  // A build that ran into a limit may do better on a quieter machine: it is not kept.
+  // A build that ran into a limit may succeed on a less busy machine, so it is not cached.
   if ((shared->ok && !shared->lacks_dry_run) ||
       (shared->failure == BuildFailure::kRefused && !shared->doubtful))
     remember(key, shared);
@@ -314,8 +316,8 @@ Result<std::string> BuildPool::self_test() {
     request.entries = {"probe"};
     request.text = probe_text(language);
     auto answer = ask_builder(request_value(request, toolchain, true));
-    // Rationale: a builder that the machine ended says nothing of the compiler, and a server that
-    // does not start for it loses every episode of its clients.
+    // Rationale: if the machine killed the builder, the compiler may still be fine. A server that did not
+    // start would lose all episodes of its clients.
     for (int i = 1; !answer && i < kSelfTestTries; ++i)
       answer = ask_builder(request_value(request, toolchain, true));
     const std::string tool =

@@ -1,5 +1,4 @@
-// BuildPool: sources into artifacts, each in a jailed process of its own, with a cache of what was
-// built.
+// BuildPool: builds sources, each in its own jailed process, and caches the artifacts.
 #pragma once
 
 #include <list>
@@ -21,54 +20,55 @@
 
 namespace hone {
 
-/// What is built.
+/// A build to do.
 struct BuildRequest {
   std::string language;  ///< "c++", "c"
-  std::string name;      ///< file name: what the compiler's messages say
+  std::string name;      ///< file name in the compiler's messages
   std::string text;
-  std::vector<std::string> entries;  ///< functions or kernels that must be there
+  std::vector<std::string> entries;  ///< functions or kernels that the artifact must have
   std::vector<Source> support = {};  ///< further files of the task
   int threads = 1;
 };
 
-/// What came of it.
+/// The result of a build.
 struct Built {
   bool ok = false;
-  BuildFailure failure = BuildFailure::kNone;    ///< kNone where ok
-  std::string diagnostics;                       ///< raw
+  BuildFailure failure = BuildFailure::kNone;    ///< kNone if ok
+  std::string diagnostics;                       ///< unfiltered compiler output
   std::string artifact;                          ///< the library's bytes
-  std::string toolchain;                         ///< the compiler's version, if that was asked
+  std::string toolchain;                         ///< the compiler's version, if requested
   DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered
-  std::string raised;                            ///< there
+  std::string raised;                            ///< the exception of the dry run
   std::optional<Witnessed>
-      seen_in_dry_run;  ///< the kernels and operators that a module started there
+      seen_in_dry_run;  ///< kernels and operators that the module started in the dry run
   bool cached = false;
-  bool lacks_dry_run = false;  ///< the machine's doing, perhaps: it may do better another time
+  bool lacks_dry_run =
+      false;  ///< the dry run did not complete, perhaps because of the machine; it may be repeated
   bool over_memory =
-      false;  ///< of "out_of_memory" and "killed": the build's own memory was used up
-  /// It failed with nothing that was wrong with the source: a part of the compiler may have been
-  /// killed, or have found no memory on this machine.
+      false;  ///< "out_of_memory" or "killed" because of the build's own memory limit
+  /// It failed without a mistake in the source: the machine may have killed a part of the compiler, or lacked
+  /// memory for it.
   bool doubtful = false;
 };
 
-/// [any thread] A builder process is made ahead, so that a build waits for the compiler alone.
+/// [any thread] Builder processes are started ahead, so that a build does not wait for one.
 class BuildPool {
  public:
-  /// `zygotes`: start the dry runs of modules; null: there are none.
+  /// `zygotes`: start the dry runs of modules; null: no dry runs.
   BuildPool(Launcher& launcher, const EvaluatorOptions& options, Zygotes* zygotes);
 
-  /// An Error is a fault of ours.
+  /// An Error is a fault.
   Result<std::shared_ptr<const Built>> build(const BuildRequest& request);
 
-  /// What there is to build device code for: its facts. Its architecture is taken where the configuration leaves that
-  /// open; failed_precondition when another device has another.
+  /// Sets the device to build for, by its facts. Its architecture is used unless the configuration sets one.
+  /// failed_precondition: an earlier device has another architecture.
   Status use_device(const Value& facts) HONE_EXCLUDES(mutex_);
 
-  /// Compiles a known program with each toolchain: "c++: g++ (Debian …) 12.2.0; c: …", or what is
-  /// missing.
+  /// Compiles a known program with each toolchain. Returns "c++: g++ (Debian …) 12.2.0; c: …", or the missing
+  /// compiler.
   Result<std::string> self_test();
 
-  /// failed_precondition when this machine builds no extensions of torch's of this kind.
+  /// failed_precondition: this machine cannot build torch extensions of this kind.
   Status check_extensions(ExtensionKind kind) HONE_EXCLUDES(mutex_);
 
  private:
@@ -93,7 +93,7 @@ class BuildPool {
   Launcher& launcher_;
   const EvaluatorOptions& options_;
   Zygotes* const zygotes_;
-  std::unique_ptr<Extensions> extensions_;  ///< where there are interpreters
+  std::unique_ptr<Extensions> extensions_;  ///< set if interpreters are configured
   mutable Mutex mutex_;
   std::string architecture_ HONE_GUARDED_BY(mutex_);
   std::string device_ HONE_GUARDED_BY(mutex_);  ///< for dry runs

@@ -1,5 +1,4 @@
-// Calibrations: times of baselines on a device, for tasks that are installed again and for submissions that are measured
-// against them.
+// Calibrations: times of baselines on a device, kept for later installations of a task and later submissions.
 #pragma once
 
 #include <functional>
@@ -36,7 +35,7 @@ class Recent {
   }
 
  private:
-  static constexpr double kSeconds = 600;  ///< that one counts
+  static constexpr double kSeconds = 600;  ///< lifetime of a finding
   static constexpr std::size_t kMax = 1 << 14;
   struct Found {
     double at_s = 0;
@@ -51,21 +50,22 @@ class Recent {
   std::map<std::string, Found> found_ HONE_GUARDED_BY(mutex_);
 };
 
-/// Times of rounds of modules' baselines while no other lane uses the device. [any thread]
-class VouchedTimes {
+/// Times of rounds of modules' baselines, measured while no other lane used the device. [any thread]
+class UncontendedTimes {
  public:
-  std::optional<Vouched> find(const std::string& key) const { return times_.find(key); }
-  /// Rationale: rounds that were held to what was known before may take more than another submission has found since.
-  void keep(const std::string& key, const Vouched& found) {
-    times_.keep_if(key, found, [&](const Vouched* known) {
+  std::optional<UncontendedTime> find(const std::string& key) const { return times_.find(key); }
+  /// Rationale: a limited time was measured against the known time plus a tolerance. It must not raise the
+  /// known time.
+  void keep(const std::string& key, const UncontendedTime& found) {
+    times_.keep_if(key, found, [&](const UncontendedTime* known) {
       if (!found.held) return true;
-      const Vouched before = known != nullptr ? *known : Vouched{};
+      const UncontendedTime before = known != nullptr ? *known : UncontendedTime{};
       return before.calls == found.calls && found.seconds < before.seconds;
     });
   }
 
  private:
-  Recent<Vouched> times_;
+  Recent<UncontendedTime> times_;
 };
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// When to run twice, and which run counts then.
+// The rules for a confirmation run, and for the run that counts.
 #include "evaluate/confirmation.hpp"
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace hone {
 namespace {
 
-// Rationale: other loads of a machine move a median by some per cent, on a bad day by a quarter. A run that was lucky
-// differs by what made it worth cheating for.
-constexpr double kAgrees = 0.67;  // least speedup of the slower run, as a part of the faster one's
+// Rationale: other load changes a median by some per cent, and sometimes by a quarter. A lucky run of a
+// cheating submission differs by more.
+constexpr double kAgrees = 0.67;  // smallest ratio of the slower to the faster speedup
 constexpr double kNearPhysics = 4;
 constexpr std::size_t kTasksMax = 1 << 16;
 
@@ -28,16 +28,16 @@ bool is_noisy(const Speedup& speedup) {
   return std::find(speedup.flags.begin(), speedup.flags.end(), "noisy") != speedup.flags.end();
 }
 
-/// Whether two measurements differ by more than their own intervals say. Rationale: other loads of the machine must not
-/// make anybody a cheat; the slower figure counts all the same.
+/// Whether two measurements differ by more than their intervals. Rationale: other load must not turn an
+/// honest submission into a cheat; the slower figure counts in any case.
 bool apart(const Speedup& x, const Speedup& y) {
   return (x.low > y.high || y.low > x.high) && !is_noisy(x) && !is_noisy(y);
 }
 
 enum class Agreement { kNone, kByNoise, kByValue };
 
-/// The faster run may also be within the slower one's noise. Not the other way round: a submission that is faster by a
-/// trick can make its own interval wide.
+/// The faster run may also be within the noise of the slower one. The reverse is not accepted, because a
+/// submission that is faster by a trick can make its own interval wide.
 Agreement agreement(const Speedup& x, const Speedup& y) {
   const Speedup& slow = x.value <= y.value ? x : y;
   const Speedup& fast = x.value <= y.value ? y : x;
@@ -61,7 +61,7 @@ std::string Suspicions::doubt(const Task& task, const Verdict& verdict, double b
   }
   MutexLock lock(mutex_);
   const auto found = best_.find(key_of(task));
-  const double best = found == best_.end() ? 1 : found->second;  // the baseline itself was seen
+  const double best = found == best_.end() ? 1 : found->second;  // 1: the baseline's own speedup
   if (kept_process && speedup > best)
     return "a new best, of " + number(speedup) +
            ", in a process that earlier submissions have used";
@@ -73,7 +73,8 @@ std::string Suspicions::doubt(const Task& task, const Verdict& verdict, double b
 void Suspicions::remember(const Task& task, const Verdict& verdict) {
   if (!verdict.correct() || !verdict.speedup) return;
   MutexLock lock(mutex_);
-  if (best_.size() >= kTasksMax) best_.clear();  // then a few are confirmed again
+  if (best_.size() >= kTasksMax)
+    best_.clear();  // afterwards some tasks get one more confirmation run
   double& best = best_.try_emplace(key_of(task), 1).first->second;
   best = std::max(best, verdict.speedup->value);
 }

@@ -1,4 +1,4 @@
-// Confirmation: which verdicts look too good to count at once, and what two runs together say.
+// Confirmation: which verdicts need a second run, and the verdict of two runs.
 #pragma once
 
 #include <map>
@@ -17,15 +17,16 @@ namespace hone {
 ///     verdict = settle(first, judge_again());
 class Suspicions {
  public:
-  /// 0: no such limit; both 0: nothing is ever doubted.
+  /// 0: no such limit; both 0: no verdict is doubted.
   Suspicions(double suspect_speedup, double suspect_factor)
       : speedup_(suspect_speedup), factor_(suspect_factor) {}
 
-  /// The reason, for the log; empty if the verdict counts. `bytes_per_second_max`: of what the device grants the task, caches
-  /// included. `kept_process`: earlier submissions have used the process.
+  /// The reason of the doubt, for the log; empty if the verdict counts. `bytes_per_second_max`: bandwidth of
+  /// the cores or units that the task may use, caches included. `kept_process`: earlier submissions have used
+  /// the process.
   std::string doubt(const Task& task, const Verdict& verdict, double bytes_per_second_max,
                     bool kept_process = false) const;
-  /// A final verdict, which may be the best of its task. Lost when the server ends.
+  /// Takes note of a final verdict, which may be the best of its task. Not stored across restarts.
   void remember(const Task& task, const Verdict& verdict);
 
  private:
@@ -34,8 +35,8 @@ class Suspicions {
   std::map<std::string, double> best_ HONE_GUARDED_BY(mutex_);  ///< by dataset and task
 };
 
-/// The verdict that counts: the first if both agree, else the one that failed, or the slower. `kept_process`: earlier
-/// submissions have used the first run's process; then the confirmation run counts.
+/// The verdict that counts: the first if both agree; else the one that failed, or the slower one.
+/// `kept_process`: earlier submissions have used the first run's process; then the confirmation run counts.
 Verdict settle(Verdict first, Verdict second, bool kept_process = false);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Outcomes, faults and stage times, counted.
+// Counts outcomes, faults and stage times.
 #include "evaluate/counters.hpp"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Unscored steps of a client that are worth a warning. Faults of a machine come singly, to all clients alike.
+// Unscored steps of a client that cause a warning. Faults of a machine are rare and affect all clients alike.
 constexpr std::uint64_t kOftenLeast = 5;
 constexpr double kOftenShare = 0.05;
 
@@ -23,7 +23,7 @@ std::string bound_text(double bound) { return std::to_string(static_cast<std::in
 void Counters::count(const Result<Verdict>& result, const std::string& client) {
   MutexLock lock(mutex_);
   if (!result) ++faults_[std::string(code_name(result.error().code))];
-  if (!result && result.error().code == Code::kCancelled) return;  // the client's own wish
+  if (!result && result.error().code == Code::kCancelled) return;  // the client has cancelled it
   const bool apart = clients_.size() < kClientsMax || clients_.count(client) > 0;
   OfClient& of = clients_[apart ? client : "(others)"];
   if (!result) {

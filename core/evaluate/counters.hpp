@@ -1,4 +1,4 @@
-// Counters: what the evaluator tells about itself.
+// Counters: the evaluator's metrics.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace hone {
 /// [any thread]
 class Counters {
  public:
-  /// Clients are counted apart while there are kClientsMax; later ones together, as "(others)":
-  /// without keys a client may call itself anything.
+  /// The first kClientsMax clients are counted separately, later ones together as "(others)". Rationale:
+  /// without keys a client can use any number of names.
   static constexpr std::size_t kClientsMax = 256;
-  /// `result` of one step. Warns in the log once a client has many steps without a verdict: a submission that can keep
-  /// itself from being scored gains by it.
+  /// Counts the result of one step. Warns in the log once a client has many steps without a verdict, because
+  /// a submission that prevents its own score could profit from that.
   void count(const Result<Verdict>& result, const std::string& client);
   /// {"evaluations": {outcome: n}, "faults": {code: n}, "stage_ms": {stage: {"count", "sum",
   /// "buckets": {"le": n}}}, "clients": {client: {"judged": n, "second_looks": {outcome: n},

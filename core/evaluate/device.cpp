@@ -12,10 +12,10 @@
 namespace hone {
 namespace {
 
-constexpr double kExitSeconds = 5;         // for a process that was killed to end
-constexpr double kSubmissionLeastS = 0.1;  // MeasureSettings::fields' bound
-constexpr int kEndingMs = 500;     // from the judge's notice of a process' end to the kernel's
-constexpr double kHoldFactor = 2;  // half of it for making the task ready
+constexpr double kExitSeconds = 5;         // time for a killed process to end
+constexpr double kSubmissionLeastS = 0.1;  // lower bound of submission_seconds in MeasureSettings
+constexpr int kEndingMs = 500;     // from the judge's report of a process' end to the kernel's
+constexpr double kHoldFactor = 2;  // an evaluation, and as much time again to prepare its task
 
 /// "lane 2", with the device's number if there are several.
 std::string lane_name(const EvaluatorOptions& options, const DeviceSpec& spec, std::size_t before) {
@@ -23,9 +23,10 @@ std::string lane_name(const EvaluatorOptions& options, const DeviceSpec& spec, s
   return options.devices.size() > 1 ? "device " + std::to_string(spec.index) + " " + lane : lane;
 }
 
-/// Limit of all calls of a submission together. Half of an evaluation: the other half is for the reference, the baseline
-/// and a busy machine. A third of its client's time limit, so that it cannot let that limit pass, with its confirmation
-/// run: a step past its deadline is not scored, a submission over its time is.
+/// Time limit of all calls of a submission together. It is half of an evaluation; the other half is for the
+/// reference, the baseline and a busy machine. It is also at most a third of the step's time limit, so that
+/// the submission and its confirmation run cannot exceed that. Rationale: a step past its deadline is not
+/// scored, but a submission over its limit is.
 double submission_seconds(const EvaluatorOptions& options, double limit_s) {
   return std::max(kSubmissionLeastS, std::min(0.5 * options.evaluation_seconds, limit_s / 3));
 }
@@ -142,14 +143,14 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   request.runner = process.id;
   request.kept = is_kept;
   request.keeps = !fresh && !owner.empty();
-  request.vouched = shared_.findings.vouched.find(key);
+  request.uncontended = shared_.findings.uncontended.find(key);
   running_.set(process.process.get());
   circumstances_.has_begun = true;
   work_.set_step("load");
-  const HandedProcess handed{*process.process, made.socket.get()};
+  const PassedProcess handed{*process.process, made.socket.get()};
   Result<JudgedReply> judged = judge_.judge(std::move(request), is_kept ? nullptr : &handed,
                                             job.built->artifact, [&](JudgeStage stage) {
-                                              // While the judge checks it measures nothing.
+                                              // The judge measures nothing while it checks.
                                               if (stage == JudgeStage::kCheck)
                                                 pool_.start_missing(false);
                                               work_.set_step(std::string(enum_name(stage)));
@@ -164,11 +165,11 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
     stop_judge();  // its state is unknown
     return judged.error().in("judge");
   }
-  if (judged->vouched) shared_.findings.vouched.keep(key, *judged->vouched);
+  if (judged->uncontended) shared_.findings.uncontended.keep(key, *judged->uncontended);
   DeviceResult result{std::move(judged->judgement), std::nullopt};
   if (!is_of_submission(result.judgement)) {
     slots_.drop(key);
-    kept_.forget_all();  // the judge may have lacked their memory
+    kept_.forget_all();  // the judge may have lacked the memory that they hold
   }
   if (judged->kept) {
     ++process.uses;
@@ -185,7 +186,7 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
 /// Ends the process.
 void Device::put_away(KeptProcess process, DeviceResult& result) {
   const Judgement& judgement = result.judgement;
-  // Rationale: the signal that ends it now is hone's, and says nothing about how it ended.
+  // Rationale: this kill is hone's own, so the signal says nothing about how the process ended.
   const bool ended = has_ended(*process.process, judgement.ending == Ending::kDied ? kEndingMs : 0);
   process.process->kill();
   if (judgement.ending != Ending::kDone && ended && judgement.culprit == Culprit::kSubmission) {
@@ -199,9 +200,9 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
   HONE_ASSIGN(const MemoryPlace place, shared_.memory.place(*task));
   DeviceJob job;
   job.task = task;
-  HONE_TRY(claim_memory(job, place == MemoryPlace::kWhole));
+  HONE_TRY(claim_memory(job, place == MemoryPlace::kExclusive));
   HONE_TRY(take_lock(true));
-  if (place == MemoryPlace::kWhole) take_all_memory();
+  if (place == MemoryPlace::kExclusive) take_all_memory();
   work_.allow(hold_seconds(options_));
   HONE_TRY(ensure_judge());
   HONE_ASSIGN(const std::string key, ensure_installed(task));
@@ -210,7 +211,7 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
                                       without_sources(*task), static_cast<std::int64_t>(seed)});
   if (!admitted) stop_judge();  // its state is unknown
   slots_.drop_all();
-  rest();  // other lanes judge the task's golden answers next
+  rest();  // other lanes judge the task's golden submissions next
   if (!admitted) return admitted.error();
   if (const auto* report = std::get_if<Value>(&*admitted)) return *report;
   return internal_error("admission of " + task->id + ": " + std::get<Judgement>(*admitted).message);
@@ -228,7 +229,7 @@ void Device::cancel() {
 
 Status Device::ensure_judge() {
   if (judge_.has_ended()) {
-    log_warning("evaluate", lock_.lane() + ": its judge has ended and is started anew");
+    log_warning("evaluate", lock_.lane() + ": its judge has ended; starting another");
     stop_judge();
     pool_.await_ended();
   }
@@ -237,7 +238,7 @@ Status Device::ensure_judge() {
   const Value* memory = facts_.find("memory_bytes");
   if (options_.device_code && memory != nullptr && memory->is_int() && memory->as_int() > 0) {
     shared_.memory.set_bytes(static_cast<std::uint64_t>(memory->as_int()));
-    shared_.ledger.set_bytes(shared_.memory.device().pool());
+    shared_.ledger.set_bytes(shared_.memory.device().shared_bytes());
   }
   return {};
 }
@@ -250,8 +251,8 @@ Status Device::start_judge_exclusively() {
 }
 
 void Device::stop_judge() {
-  MutexLock lock(state_mutex_);  // a lane whose wait for the lock failed does not have it
-  // The judge goes first: it thaws the processes that it holds, and then the launcher can end them.
+  MutexLock lock(state_mutex_);  // a lane that failed to get the lock does not have it
+  // The judge ends first: that thaws the processes that it has frozen, so that the launcher can end them.
   judge_.stop();
   slots_.clear();
   pool_.end(kept_.release());
@@ -269,8 +270,8 @@ Result<SlotRequest> Device::slot_of(const std::shared_ptr<const Task>& task) con
   return request;
 }
 
-/// The task's key. Rationale: a mistake of the task says nothing about the judge, which holds other tasks. A judge that did
-/// not answer, or failed otherwise, is started anew.
+/// Returns the task's key. Rationale: a mistake in the task does not affect the judge, which holds other
+/// tasks. A judge that did not answer, or failed otherwise, is restarted.
 Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task) {
   const auto install = [&]() -> Result<std::string> {
     if (task->backends.count(options_.backend) == 0)
@@ -287,7 +288,7 @@ Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& 
   if (key) return key;
   const bool of_task =
       key.error().code == Code::kFailedPrecondition || key.error().code == Code::kInvalidArgument;
-  if (judge_.owes_reply() || !of_task) stop_judge();
+  if (judge_.awaits_reply() || !of_task) stop_judge();
   return key;
 }
 

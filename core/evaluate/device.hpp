@@ -1,5 +1,5 @@
-// Device: evaluates submissions on one device, one after the other. A device that judges modules may have several of
-// these, its lanes, which share it.
+// Device: evaluates submissions on one device, one at a time. A device for modules may have several of these
+// objects, called lanes, which share it.
 #pragma once
 
 #include <atomic>
@@ -29,13 +29,13 @@ namespace hone {
 
 class Device;
 
-/// Longest time that a lane works on one evaluation, waits for other lanes not counted.
+/// Longest time that a lane works on one evaluation, without waits for other lanes.
 double hold_seconds(const EvaluatorOptions& options);
 
-/// What the lanes of one device share.
+/// State that the lanes of one device share.
 struct SharedByLanes {
-  /// Rationale of the limits: a lane holds the device for at most hold_seconds() of its own work, so another one waits no
-  /// longer than all lanes together may take.
+  /// Rationale of the limits: a lane holds the device for at most hold_seconds() of its own work, so a wait
+  /// takes at most that time for all lanes together.
   SharedByLanes(const EvaluatorOptions& options, std::size_t lane_count)
       : lock(hold_seconds(options) * static_cast<double>(lane_count)),
         ledger(hold_seconds(options) * static_cast<double>(lane_count)),
@@ -45,7 +45,7 @@ struct SharedByLanes {
   MemoryLedger ledger;
   TaskMemory memory;
   TaskFindings findings;
-  std::vector<Device*> lanes;  ///< complete before the first of them starts
+  std::vector<Device*> lanes;  ///< complete before the first lane starts
 };
 
 /// One thread calls run() and admit(); cancel() and close() may come from any.
@@ -62,33 +62,34 @@ class Device {
 
   /// Starts the judge and a standby candidate.
   Status start();
-  /// Starts processes for the next submissions, in the place of those that were taken.
+  /// Starts standby processes in place of those that were taken.
   void make_ready();
-  /// Leaves the device to other lanes, until there is something to judge.
+  /// Leaves the device to other lanes until the next job.
   void rest();
   /// Evaluates one submission once.
   Evaluation run(const DeviceJob& job);
-  /// The judge's report on lazy answers and the reference's error.
+  /// The judge's report on trivial answers and the reference's error.
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
-  /// Kills the submission that is being judged; nothing begins if its job is over. [any thread]
+  /// Kills the submission that is being judged, and ends a wait for memory if the job is over. [any thread]
   void cancel();
   /// Kills the submission and refuses all further jobs. [any thread]
   void close();
 
   TaskMemory& memory() { return shared_.memory; }
-  /// The facts that the judge reports of the device, once started.
+  /// The device's facts as reported by the judge, once started.
   const Value& facts() const { return facts_; }
-  /// Number of processes that submitted modules have taken. [any thread]
+  /// Number of processes used by submitted modules so far. [any thread]
   std::size_t module_processes() const { return module_processes_; }
-  /// Whether the reference and the baseline of the task with this key are ready here. [the thread of run()]
+  /// Whether this lane has the reference and the baseline of the task with this key ready. [the thread of
+  /// run()]
   bool has_ready(const std::string& task_key) const;
-  /// Whether this lane could reserve so much device memory now. [any thread]
+  /// Whether this lane could reserve this many bytes of device memory now. [any thread]
   bool could_claim(std::uint64_t bytes) const { return shared_.ledger.could_claim(lane_, bytes); }
-  /// The step of its work: "install the reference of level3/17". [any thread]
+  /// The lane's current step: "install the reference of level3/17". [any thread]
   std::string work() const { return lock_.work(); }
 
  private:
-  // An evaluation, from the parts.
+  // The steps of an evaluation.
   Result<DeviceResult> evaluate(const DeviceJob& job);
   Result<DeviceResult> judge(const DeviceJob& job);
   void put_away(KeptProcess process, DeviceResult& result);
@@ -119,7 +120,7 @@ class Device {
   SharedByLanes& shared_;
   LaneLock lock_;
   LaneWork work_;
-  const std::size_t lane_;     ///< its number in the ledger
+  const std::size_t lane_;     ///< its number in the memory ledger
   mutable Mutex state_mutex_;  ///< see the theory of operation
   JudgeClient judge_;
   ProcessPool pool_;
@@ -127,12 +128,13 @@ class Device {
   TaskSlots slots_;
   Value facts_;
   RunningProcess running_;
-  Circumstances circumstances_;  ///< of the evaluation
+  Circumstances circumstances_;  ///< of the current evaluation
   std::int64_t last_process_ = 0;
-  std::uint64_t reserved_bytes_ = 0;  ///< for the job, once tasks that it drops are gone
-  bool drops_others_ = false;    ///< tasks kept ready are dropped before the next one is judged
-  bool has_all_memory_ = false;  ///< other lanes keep none but their judges'
-  /// Consecutive jobs that this lane took ahead of others, or with all memory.
+  std::uint64_t reserved_bytes_ =
+      0;                         ///< for the job, including memory that dropped tasks will free
+  bool drops_others_ = false;    ///< drop all other tasks before the next one is judged
+  bool has_all_memory_ = false;  ///< other lanes hold no memory except their judges'
+  /// Consecutive jobs for which this lane went ahead of waiting lanes, or had all memory.
   int consecutive_jobs_ = 0;
   std::atomic<bool> closed_{false};
   std::atomic<std::size_t> module_processes_{0};

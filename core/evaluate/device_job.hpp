@@ -1,4 +1,4 @@
-// DeviceJob: one submission that has been built, and how it is to be evaluated.
+// DeviceJob: a built submission, and how to evaluate it.
 #pragma once
 
 #include <atomic>
@@ -25,13 +25,14 @@ struct DeviceJob {
   std::uint64_t seed = 0;
   double limit_s = 1e9;  ///< time limit of the step (s)
   bool measure = true;
-  bool swapped = false;  ///< the measurement in the other order
+  bool swapped = false;  ///< the sides of the measurement change places
   Isolation isolation = {};
-  bool keeps_lock = false;  ///< goes on with the lock and the memory of the job's last evaluation
-  const std::atomic<bool>* over = nullptr;  ///< set once the step has its answer; may be NULL
-  /// Hears each stage that begins; kPrepare again if all of it is done again.
+  bool keeps_lock = false;  ///< continues with the lock and the memory of the job's last evaluation
+  const std::atomic<bool>* over = nullptr;  ///< set once the step has been answered; may be null
+  /// Called for each stage that begins. kPrepare again means that the evaluation is repeated.
   std::function<void(JudgeStage stage)> progress;
-  std::function<void(double from_s, double to_s)> waited;  ///< hears of waits for other lanes
+  std::function<void(double from_s, double to_s)>
+      waited;  ///< called after each wait for other lanes
 };
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// A device's lock and memory, which its lanes share.
+// A device's lock and memory, shared by its lanes.
 #include <functional>
 #include <limits>
 #include <utility>
@@ -12,7 +12,7 @@ namespace hone {
 namespace {
 
 constexpr int kConsecutiveJobsMax =
-    8;  // jobs that a lane may take ahead of others, or with all memory
+    8;  // most jobs for which a lane may go ahead of others, or have all memory
 
 }  // namespace
 
@@ -23,9 +23,10 @@ Status Device::acquire(const DeviceJob& job) {
     circumstances_.gave_up = place.error().code == Code::kFailedPrecondition;
     return place.error();
   }
-  const bool all = *place == MemoryPlace::kWhole || job.isolation.device == DeviceUse::kAllMemory;
+  const bool all =
+      *place == MemoryPlace::kExclusive || job.isolation.device == DeviceUse::kAllMemory;
   const bool is_ready = has_ready(task_key(*job.task));
-  // Rationale: to make a large task ready takes seconds, and it goes when the device is shared again.
+  // Rationale: a large task takes seconds to prepare, and is dropped when the device is shared again.
   if (all && has_all_memory_ && lock_.is_exclusive() && is_ready &&
       consecutive_jobs_ < kConsecutiveJobsMax && !lock_.is_awaited()) {
     ++consecutive_jobs_;
@@ -46,7 +47,7 @@ Status Device::acquire(const DeviceJob& job) {
   return {};
 }
 
-/// Whatever this lane has on the device stands still meanwhile.
+/// This lane runs nothing on the device meanwhile.
 Status Device::take_lock(bool exclusive) {
   const double from_s = monotonic_s();
   work_.set_step("wait for the device with");
@@ -75,14 +76,14 @@ void Device::rest() {
   shared_.ledger.rest(lane_, held_bytes());
 }
 
-/// Rationale: an exclusive lane leaves the device once its last process is gone, whose end would disturb what others
-/// measure then.
+/// Rationale: an exclusive lane leaves the device only after its last process has ended, because that end
+/// would disturb the next measurement.
 void Device::make_ready() {
   work_.begin("");
   work_.set_step("make processes ready");
   if (lock_.is_unlocked())
-    return rest();  // the job did not get the lock, and other lanes may take memory back
-  // Contexts would take memory from a task that needs all of it.
+    return rest();  // the job did not get the lock, and other lanes may take this lane's memory
+  // Contexts would use memory of a task that needs all of it.
   if (lock_.is_shared() && !has_all_memory_) pool_.open_ahead();
   pool_.await_ended();
   if (has_all_memory_) return;
@@ -93,7 +94,7 @@ void Device::make_ready() {
   pool_.open_ahead();
 }
 
-/// A wait for other lanes in the middle of a job's work.
+/// Waits for other lanes during a job's work.
 Status Device::wait_for_lanes(const std::function<Status()>& wait) {
   const double from_s = monotonic_s();
   const Status waited = wait();
@@ -117,8 +118,8 @@ JudgeCallbacks Device::judge_callbacks() {
   };
   callbacks.share = [this] {
     const Status shares = wait_for_lanes([this] { return lock_.share(); });
-    // Prepares processes for the next jobs while the judge checks the timed outputs. An exclusive lane measures on without
-    // another call of this kind.
+    // Prepares processes for the next jobs while the judge checks the timed outputs. An exclusive lane
+    // continues to measure without another such call.
     if (shares && !lock_.is_exclusive()) pool_.open_ahead();
     return shares;
   };
@@ -176,8 +177,8 @@ Status Device::claim_memory(const DeviceJob& job, bool all) {
   return dropped;
 }
 
-/// Drops the tasks that lanes at rest keep ready. Rationale: ending processes and freeing memory disturb a measurement, so
-/// this lane shares the lock meanwhile, and no lane measures.
+/// Drops the tasks that idle lanes keep ready. Rationale: ending processes and freeing memory disturb a
+/// measurement. So this lane shares the lock meanwhile, and no lane measures.
 Status Device::take_back_from(const std::vector<std::size_t>& lanes) {
   if (lanes.empty()) return {};
   const Status shares = lock_.share();
@@ -189,7 +190,7 @@ Status Device::take_back_from(const std::vector<std::size_t>& lanes) {
   return shares;
 }
 
-/// Of an exclusive lane: takes memory back from the others, and from its own waiting processes.
+/// For an exclusive lane: takes all memory from the other lanes, and from its own standby processes.
 void Device::take_all_memory() {
   has_all_memory_ = true;
   consecutive_jobs_ = 0;
@@ -202,14 +203,16 @@ void Device::take_all_memory() {
   pool_.await_ended();
 }
 
-/// The tasks that this lane keeps ready, for another lane that needs their memory and waits for the processes to end.
+/// Gives up the tasks that this lane keeps ready. The other lane that needs their memory waits for the
+/// returned processes to end.
 std::vector<std::unique_ptr<Process>> Device::yield_tasks() {
   MutexLock lock(state_mutex_);
   slots_.drop_all();
   return pool_.hand_over_ended();
 }
 
-/// All memory of this lane but its judge's, for another lane, which waits for the processes to end.
+/// Gives up all memory of this lane except its judge's. The other lane waits for the returned processes to
+/// end.
 std::vector<std::unique_ptr<Process>> Device::yield_memory() {
   MutexLock lock(state_mutex_);
   slots_.drop_all();

@@ -31,18 +31,18 @@ LaneLock::~LaneLock() {
   std::erase(lock_.lanes_, this);
 }
 
-/// The lanes on the device, for how long, and the step of each.
+/// The lanes on the device, with the duration of their use and their step.
 std::string LaneLock::holders() const {
   std::string text;
   for (const LaneLock* other : lock_.lanes_) {
     if (other == this || other->state_ == State::kUnlocked) continue;
-    const char* how = other->state_ == State::kShared    ? " shares it since "
-                      : other->state_ == State::kWaiting ? " waits on it since "
-                                                         : " has it since ";
+    const char* how = other->state_ == State::kShared    ? " has shared it for "
+                      : other->state_ == State::kWaiting ? " has waited with work on it for "
+                                                         : " has held it for ";
     text += (text.empty() ? "" : ", ") + other->lane_ + how +
             whole_seconds(monotonic_s() - other->since_s_) + ", in \"" + other->work_ + "\"";
   }
-  return text.empty() ? "no lane has it" : text;
+  return text.empty() ? "no lane holds it" : text;
 }
 
 bool LaneLock::wait_for(const std::function<bool()>& is_free, const char* wanted,
@@ -80,7 +80,7 @@ void LaneLock::enter(State state) {
 Status LaneLock::share() {
   if (state_ == State::kShared || state_ == State::kExclusive) return {};
   MutexLock guard(lock_.mutex_);
-  // A lane that is inside has work to end before another one can be exclusive.
+  // A lane on the device must finish its work before another one can be exclusive.
   const bool enters = state_ == State::kUnlocked;
   if (state_ == State::kTiming) {
     lock_.exclusive_ = false;

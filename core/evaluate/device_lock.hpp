@@ -39,21 +39,21 @@ class DeviceLock {
   Mutex mutex_;
   Condition changed_;
   std::vector<const LaneLock*> lanes_ HONE_GUARDED_BY(mutex_);
-  int inside_ HONE_GUARDED_BY(mutex_) = 0;   ///< lanes that have something on the device
-  int sharing_ HONE_GUARDED_BY(mutex_) = 0;  ///< of those, that use it now
+  int inside_ HONE_GUARDED_BY(mutex_) = 0;   ///< lanes with processes or memory on the device
+  int sharing_ HONE_GUARDED_BY(mutex_) = 0;  ///< of these, lanes that use it now
   int exclusive_waiting_ HONE_GUARDED_BY(mutex_) = 0;
   bool exclusive_ HONE_GUARDED_BY(mutex_) = false;  ///< a lane has it for timing, or exclusively
   std::uint64_t entries_ HONE_GUARDED_BY(mutex_) = 0;
   std::uint64_t last_ticket_ HONE_GUARDED_BY(mutex_) = 0;
   std::list<std::uint64_t> timing_waiting_ HONE_GUARDED_BY(mutex_);  ///< front: served next
   double served_at_s_ HONE_GUARDED_BY(mutex_) =
-      0;  ///< when the last one was, or the first began to wait
+      0;  ///< when a waiting lane was last served, or when the first one began to wait
 };
 
-/// One lane's hold of the lock. One thread.
+/// One lane's state of the lock. One thread.
 ///
-/// share(), yield(), lock_for_timing() and lock_exclusive() fail with deadline_exceeded after the `seconds_max` of
-/// DeviceLock. The lane has then left the device.
+/// share(), yield(), lock_for_timing() and lock_exclusive() fail with deadline_exceeded after the
+/// `seconds_max` of DeviceLock. The lane has then left the device.
 class LaneLock {
  public:
   explicit LaneLock(DeviceLock& lock, std::string lane = "a lane");
@@ -63,11 +63,12 @@ class LaneLock {
 
   /// Shares the device with other lanes. Converts timing to shared use; an exclusive lane stays exclusive.
   Status share();
-  /// Yields a shared device: lanes that wait for timing go first. What this lane has on it must stand still.
+  /// Yields a shared device: lanes that wait for timing go first. This lane must not run anything on it
+  /// meanwhile.
   Status yield();
   /// From shared: returns once no other lane uses the device.
   Status lock_for_timing();
-  /// Until leave(). Leaves the device first; nothing of this lane may be on it.
+  /// Until leave(). First leaves the device; this lane must have no process on it.
   Status lock_exclusive();
   void leave();
 
@@ -78,21 +79,21 @@ class LaneLock {
   bool is_exclusive() const { return state_ == State::kExclusive; }
   bool is_shared() const { return state_ == State::kShared; }
   bool is_unlocked() const { return state_ == State::kUnlocked; }
-  /// Whether others have something on the device now.
+  /// Whether other lanes have something on the device now.
   bool has_neighbours() const;
-  /// Whether others have had something there since share() or lock_exclusive() let this lane in.
+  /// Whether other lanes have had something on the device since share() or lock_exclusive() returned.
   bool had_neighbours() const;
 
-  /// What this lane does now, for log lines of lanes that wait for it: "install level3/17".
+  /// Sets the lane's current step for log lines of waiting lanes: "install level3/17".
   void set_work(std::string work);
   std::string work() const;  ///< [any thread]
   const std::string& lane() const { return lane_; }
 
  private:
-  /// kWaiting: it has something on the device, which stands still.
+  /// kWaiting: it has something on the device, but runs nothing.
   enum class State { kUnlocked, kShared, kWaiting, kTiming, kExclusive };
 
-  /// Waits until `is_free` holds. False: not within the time allowed.
+  /// Waits until `is_free` is true. False: the time limit passed.
   bool wait_for(const std::function<bool()>& is_free, const char* wanted, std::string& holders)
       HONE_REQUIRES(lock_.mutex_);
   void enter(State state) HONE_REQUIRES(lock_.mutex_);
@@ -102,12 +103,12 @@ class LaneLock {
 
   DeviceLock& lock_;
   const std::string lane_;
-  // Under the mutex of DeviceLock, where other lanes read them; this lane's thread alone writes state_.
+  // Guarded by the mutex of DeviceLock, because other lanes read them. Only this lane's thread writes state_.
   State state_ = State::kUnlocked;
   double since_s_ = 0;  ///< when state_ began
   std::string work_;
-  std::uint64_t entered_ = 0;  ///< entries, this one's among them
-  bool met_ = false;           ///< when it was let in
+  std::uint64_t entered_ = 0;  ///< value of entries_ after this lane's entry
+  bool met_ = false;           ///< other lanes were on the device when this one entered
 };
 
 }  // namespace hone

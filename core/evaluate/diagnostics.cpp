@@ -1,5 +1,5 @@
-// Line by line: a message in the submission is kept with the excerpt below it, all else is dropped
-// or stripped of its path.
+// Filters line by line: keeps messages about the submission with their excerpts, and removes paths from all
+// others.
 #include "evaluate/diagnostics.hpp"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ constexpr std::string_view kMistakes[] = {"TypeError",
                                           "NotImplementedError",
                                           "ModelNew has no parameter"};
 
-// Names in Python of what compiles or loads code. A submission that uses another name hides it from itself alone.
+// Names of Python functions that compile or load code. A submission that hides its use of them is only
+// treated more strictly.
 constexpr std::string_view kExtension = "cpp_extension";
 constexpr std::string_view kWaysToBringCode[] = {kExtension, "ctypes", "cffi",
                                                  "cupy",     "numba",  "_compile_kernel"};
@@ -49,8 +50,8 @@ bool is_excerpt(std::string_view line) {
   return i > 0 && i < line.size() && line[i] == '|';
 }
 
-/// "/usr/include/c++/12/vector:12:3: error: text" → "in <vector>: error: text"; empty when it is no
-/// error of a header.
+/// "/usr/include/c++/12/vector:12:3: error: text" → "in <vector>: error: text"; empty if it is not an error
+/// in a header.
 std::string header_error(std::string_view line) {
   const std::size_t at = line.find(": error: ");
   if (line.empty() || line[0] != '/' || at == std::string_view::npos) return {};
@@ -59,7 +60,7 @@ std::string header_error(std::string_view line) {
   return "in <" + std::string(path) + ">" + std::string(line.substr(at));
 }
 
-/// The linker's complaint without the objects it names.
+/// The linker's message without the names of objects.
 std::string linker_error(std::string_view line) {
   for (const std::string_view complaint : {"undefined reference to ", "multiple definition of "}) {
     const std::size_t at = line.find(complaint);

@@ -1,4 +1,4 @@
-// What hone reads out of text that others wrote: compilers, linkers, Python, torch and submissions.
+// Interpretation of foreign text: output of compilers, linkers, Python, torch and submissions.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@ struct Diagnostics {
   bool of_linker = false;  ///< the first error is a linker's
 };
 
-/// Keeps messages located in `source_name` with their excerpts, the bare text of errors in the
-/// toolchain's headers, and the linker's undefined symbols. Paths of this machine do not come
-/// through. At most bytes_max.
+/// Keeps messages located in `source_name` with their excerpts, the text of errors in the toolchain's
+/// headers, and the linker's undefined symbols. Removes paths of this machine. At most bytes_max.
 Diagnostics submission_diagnostics(std::string_view words, std::string_view source_name,
                                    std::size_t bytes_max = 16384);
 
-/// The cause of an exception. `kMistake`: of the author's, on any device. `kKernelFault`: a kernel read or wrote where there
-/// is nothing.
+/// The cause of an exception. `kMistake`: a mistake of the author, on any device. `kKernelFault`: a kernel
+/// accessed memory that is not allocated.
 enum class ExceptionCause { kUnknown, kMistake, kKernelFault };
 
-/// By an exception's "Name: text", as module_errors.py and the backends write it.
+/// Derived from "Name: text", as module_errors.py and the backends write it.
 ExceptionCause exception_cause(std::string_view message);
 
-/// Whether a module's source may have torch compile extensions, which takes longer than all else in a dry run.
+/// Whether a module's source may build torch extensions, which takes longer than the rest of a dry run.
 bool builds_extensions(std::string_view source);
-/// Whether a module's source may call code that neither torch nor Triton made.
+/// Whether a module's source may contain code that is neither torch's nor Triton's.
 bool may_bring_code(std::string_view source);
-/// Whether device code may use the heap of its context: it names malloc, or asks for a heap or for calls of the host.
+/// Whether device code may use the heap of its context: it names malloc, or asks for a heap or for host
+/// calls.
 bool uses_heap(std::string_view artifact);
 
 }  // namespace hone

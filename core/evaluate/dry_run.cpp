@@ -1,4 +1,4 @@
-// One process, one artifact, one answer.
+// Runs one process for one artifact and reads its report.
 #include "evaluate/dry_run.hpp"
 
 #include <poll.h>
@@ -15,15 +15,17 @@ namespace {
 
 constexpr std::size_t kAnswerMax = 24u << 20;
 constexpr std::int64_t kDryRunFileBytesMax = std::int64_t{16} << 20;
-constexpr double kSeconds = 15;           // of the process' own time
-constexpr double kDryRunClockFactor = 4;  // limit by the clock, as a multiple of the limit above
+constexpr double kSeconds = 15;           // limit of the process' own time
+constexpr double kDryRunClockFactor = 4;  // limit of elapsed time, as a multiple of the limit above
 constexpr int kLookMs = 25;
 constexpr double kDryRunSendSeconds = 10;
 constexpr double kGoneSeconds = 5;
 constexpr std::size_t kWordsMax = 300, kCompilersWordsMax = 2100;
-constexpr char kLineEnd = '\x1e';  // in a compiler's words, which are one line here
+constexpr char kLineEnd =
+    '\x1e';  // replaces line ends in the compiler's output, which is sent as one line
 
-// Of what has torch compile extensions. With torch's whole headers nvcc takes a minute, 3 GB and files of 17 MB, and the host's compiler 1 GB at the same time.
+// Limits for sources that build torch extensions. With all of torch's headers nvcc takes a minute, 3 GB and
+// files of 17 MB, and the host compiler 1 GB at the same time.
 constexpr double kBuildSecondsFactor = 3;
 constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
@@ -59,11 +61,12 @@ Status read_failure(std::string_view line, DryRun& said) {
     HONE_ASSIGN(said.kind, parse_enum<ExtensionKind>(next_word()));
   }
   said.words = of_extension ? compilers_words(line) : words_of(line, kWordsMax);
-  if (said.words.empty()) return invalid_argument("dry run: found a failure and no message");
+  if (said.words.empty()) return invalid_argument("dry run: found a failure without a message");
   return {};
 }
 
-/// Returns once the process has answered or ended. deadline_exceeded: it ran too long; resource_exhausted: it was starved.
+/// Waits until the process has answered or ended. deadline_exceeded: it ran too long; resource_exhausted: it
+/// was starved.
 Status await_answer(int socket, const Process& process, double seconds) {
   StarvedTime starved(ProcessWatch(process.pid(), Watched::kTree, process.freeze_fd()));
   starved.begin();
@@ -71,7 +74,7 @@ Status await_answer(int socket, const Process& process, double seconds) {
   for (;;) {
     pollfd polled[] = {{socket, POLLIN, 0}, {process.pidfd(), POLLIN, 0}};
     if (::poll(polled, 2, kLookMs) > 0) return {};
-    starved.look();
+    starved.sample();
     const double passed_s = monotonic_s() - begun_s;
     if (passed_s - starved.seconds() > seconds)
       return Error{Code::kDeadlineExceeded, "no answer in time"};
@@ -89,17 +92,20 @@ bool is_of_extension(DryRunFailure failure) {
 
 Result<DryRun> read_dry_run(std::string bytes) {
   const std::size_t end = bytes.find('\n');
-  if (end == std::string::npos) return invalid_argument("dry run: found no line");
+  if (end == std::string::npos)
+    return invalid_argument("dry run: found an empty report, expected three lines");
   DryRun said;
   HONE_TRY(read_failure({bytes.data(), end}, said));
   const std::size_t second = bytes.find('\n', end + 1);
-  if (second == std::string::npos) return invalid_argument("dry run: found one line");
+  if (second == std::string::npos)
+    return invalid_argument("dry run: found one line, expected three");
   const std::string_view witness(bytes.data() + end + 1, second - end - 1);
   if (witness.size() < kObservedMax) {
     if (auto work = work_from_json(witness)) said.started = std::move(*work);
   }
   bytes.erase(0, second + 1);
-  if (bytes.find('\n') != std::string::npos) return invalid_argument("dry run: found more lines");
+  if (bytes.find('\n') != std::string::npos)
+    return invalid_argument("dry run: found more than three lines");
   said.compiled = std::move(bytes);
   return said;
 }

@@ -1,5 +1,5 @@
-// A module's first run, in a jail without a device. Its compiled kernels are kept for the device, and a module that cannot be
-// imported or compiled never gets one.
+// Dry run: a module's first run, in a jail without a device. Its compiled kernels are reused on the device. A
+// module that cannot be imported or compiled never gets a device.
 #pragma once
 
 #include <optional>
@@ -29,11 +29,11 @@ bool is_of_extension(DryRunFailure failure);  ///< kBuild, kLink or kHindered
 /// The report of a dry run. It is untrusted: it affects the verdict of this submission alone.
 struct DryRun {
   DryRunFailure failure = DryRunFailure::kNone;
-  std::string words;  ///< the exception raised there, or the compiler's output for an extension
+  std::string words;  ///< the exception, or the compiler's output for an extension
   ExtensionKind kind = ExtensionKind::kHost;
   /// The kernels and operators that it started, if the run was complete.
   std::optional<Witnessed> started;
-  std::string compiled;  ///< for its process on a device; one line
+  std::string compiled;  ///< the compiled code for the process on a device; one line
 };
 
 /// Reads the answer of a dry run, three lines.
@@ -42,8 +42,8 @@ struct DryRun {
 /// 3. The compiled code, for the process on a device, without a newline.
 Result<DryRun> read_dry_run(std::string bytes);
 
-/// [any thread] `device`: what there will be, as dry_run_module.py reads it. An Error says nothing about the artifact;
-/// resource_exhausted: the process was starved.
+/// [any thread] `device`: the device to compile for, in the form of dry_run_module.py. An Error says nothing
+/// about the artifact; resource_exhausted: the process was starved.
 Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const std::string& device,
                        const std::string& artifact);
 

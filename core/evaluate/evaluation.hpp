@@ -1,4 +1,4 @@
-// Evaluation: one run of a submission on a device: how it was isolated, and what the judge found.
+// Evaluation: one run of a submission on a device, with its isolation and the judge's findings.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace hone {
 
-/// Process of the submission. Later values isolate more.
+/// The process of the submission. Later values isolate more.
 enum class ProcessUse {
-  kKept,   ///< one that earlier submissions of its owner have used, if there is one
-  kFresh,  ///< a new one
-  kOnly,   ///< a new one, once no process of an earlier submission is left
+  kKept,   ///< a process that earlier submissions of its owner have used, if there is one
+  kFresh,  ///< a new process
+  kOnly,   ///< a new process, after all processes of earlier submissions have ended
 };
 
 /// Use of the device. Later values isolate more.
@@ -30,7 +30,7 @@ struct Isolation {
   bool operator==(const Isolation&) const = default;
 };
 
-/// The judge's judgement, and the end of the submission's process if it ended by itself.
+/// The judge's judgement, and how the submission's process ended if it ended by itself.
 struct DeviceResult {
   Judgement judgement;
   std::optional<ProcessExit> exit;
@@ -38,17 +38,17 @@ struct DeviceResult {
 
 /// The state of the device during an evaluation.
 struct Circumstances {
-  DeviceUse device = DeviceUse::kShared;  ///< at least the use that was asked for
-  bool has_begun = false;                 ///< the judge got the submission's process
-  bool kept_process = false;              ///< that process had run earlier submissions
-  bool gave_up = false;             ///< the task does not fit, or the device was not free in time
-  bool met_others = false;          ///< other lanes had something on the device meanwhile
-  bool keeps_others = false;        ///< the device still keeps processes of earlier submissions
+  DeviceUse device = DeviceUse::kShared;  ///< at least the requested use
+  bool has_begun = false;                 ///< the judge received the submission's process
+  bool kept_process = false;              ///< the process had run earlier submissions
+  bool gave_up = false;       ///< the task does not fit, or the device was not free in time
+  bool met_others = false;    ///< other lanes had something on the device during the evaluation
+  bool keeps_others = false;  ///< processes of earlier submissions are still on the device
   bool memory_is_budgeted = false;  ///< the device has memory that lanes divide
 };
 
 struct Evaluation {
-  Result<DeviceResult> result;  ///< an Error is a fault: the judge could not be asked, say
+  Result<DeviceResult> result;  ///< an Error is a fault, such as a judge that does not answer
   Circumstances circumstances;
 };
 

@@ -76,8 +76,8 @@ class LocalEvaluator : public Evaluator {
   }
 
   Status start(std::string hardware) {
-    // Device code is built for what the devices say that they are; of the processor's, what is
-    // missing is a compiler first.
+    // A device's code is built for the facts that the device reports. On the processor, a missing compiler is
+    // reported first.
     if (options_.device_code) HONE_TRY(start_devices());
     HONE_ASSIGN(const std::string toolchain, builds_.self_test());
     if (!options_.device_code) HONE_TRY(start_devices());
@@ -99,7 +99,8 @@ class LocalEvaluator : public Evaluator {
     }
     const auto& languages = sources->second.languages;
     if (std::find(languages.begin(), languages.end(), submission.language) == languages.end()) {
-      return invalid_argument("language '" + submission.language + "' is not one of the task's");
+      return invalid_argument("language '" + submission.language +
+                              "' is not a language of the task");
     }
     if (!options_.device_code && static_cast<std::size_t>(submission.task->threads) >
                                      options_.devices.front().cores.size()) {
@@ -165,7 +166,7 @@ class LocalEvaluator : public Evaluator {
 
  private:
   Status start_devices() {
-    // Other lanes start with what they are given.
+    // Other lanes start when they get their first job.
     for (std::size_t i = 0; i < options_.devices.size(); ++i) HONE_TRY(devices_[i]->start());
     return {};
   }
@@ -243,9 +244,8 @@ class LocalEvaluator : public Evaluator {
     }
   }
 
-  /// Builds, and again when it may have been a fault of ours. A source that fails again and again in
-  /// a way that does not say what is wrong with it, also just after a known program was built, did it
-  /// itself.
+  /// Builds, and repeats the build after a possible fault. If a source fails repeatedly without a message
+  /// about itself, also just after a known program was built, the failure is attributed to the source.
   Result<std::shared_ptr<const Built>> build(const BuildRequest& request) {
     Result<std::shared_ptr<const Built>> built = unavailable("not built");
     for (int attempt = 0; attempt < kAttempts && (!built || (*built)->doubtful); ++attempt) {
@@ -254,7 +254,7 @@ class LocalEvaluator : public Evaluator {
     }
     if (!built || !(*built)->doubtful) return built;
     if (Status starved = expect_not_starved(**built); !starved) return starved.error();
-    log_warning("evaluate", "a build failed twice without a word about its source");
+    log_warning("evaluate", "a build failed twice without a message about its source");
     if (auto known = builds_.self_test(); !known) return known.error();
     built = builds_.build(request);
     if (!built) return built;
@@ -270,13 +270,13 @@ class LocalEvaluator : public Evaluator {
         "evaluate.build_seconds");
   }
 
-  /// What this device, or lane of one, is to judge next, if there is anything; on lanes there are only modules. Rationale:
-  /// to make a task ready may take as long as to judge a submission, so it is a task that is ready here, or else nowhere; and
-  /// first one for which the device has memory now.
+  /// The next job for this device or lane, if there is one. Lanes judge only modules. Rationale: preparing a
+  /// task may take as long as judging a submission, so jobs whose task is ready here come first, then those
+  /// whose task is ready nowhere, and among these the ones whose memory is free now.
   std::optional<JobPtr> take_built(std::size_t device) HONE_REQUIRES(mutex_) {
     constexpr std::size_t kHomesMax = 1 << 14;
     const bool lane = device >= options_.devices.size();
-    const auto homes = std::cref(homes_);  // pop_by() asks within this call
+    const auto homes = std::cref(homes_);  // pop_by() uses it only during this call
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
       if (lane && !is_module(one->mode)) return -1;
       constexpr int kMustWait = 3;
@@ -291,7 +291,7 @@ class LocalEvaluator : public Evaluator {
     return job;
   }
 
-  /// Null: no more. `wait`: until there is one.
+  /// Null: shutdown. `wait`: wait for a job.
   std::optional<JobPtr> next_to_judge(std::size_t device, bool wait) {
     MutexLock lock(mutex_);
     judged_.resize(devices_.size());
@@ -314,15 +314,16 @@ class LocalEvaluator : public Evaluator {
         device.rest();
         job = next_to_judge(index, true);
       }
-      if (*job == nullptr) return device.rest();  // no other lane is to wait for this one
+      if (*job == nullptr) return device.rest();  // release the device for other lanes
       if ((*job)->over) continue;
       finish(*job, judging_.judge(device, **job));
       device.make_ready();
     }
   }
 
-  /// Jobs that a device or lane has had for longer than all their attempts may take. Rationale: each wait has a limit of its
-  /// own; a thread that hangs all the same is not to leave its submission without an answer.
+  /// Ends jobs that a device or lane has had for longer than all their attempts may take. Rationale: each
+  /// wait has its own limit, but a thread could hang in another way, and its submission must still be
+  /// answered.
   void add_stuck(double now, std::vector<std::pair<JobPtr, Error>>& late) HONE_REQUIRES(mutex_) {
     const double limit_s = kStuckFactor * static_cast<double>(1 + devices_.size()) * hold_s_;
     for (std::size_t i = 0; i < judged_.size(); ++i) {
@@ -357,9 +358,9 @@ class LocalEvaluator : public Evaluator {
   Zygotes zygotes_;
   BuildPool builds_;
   Judging judging_;
-  const double hold_s_;                           ///< longest work of a lane on one attempt
+  const double hold_s_;                           ///< longest time that a lane works on one attempt
   std::deque<SharedByLanes> shared_;              ///< for each device
-  std::vector<std::unique_ptr<Device>> devices_;  ///< and its lanes
+  std::vector<std::unique_ptr<Device>> devices_;  ///< of all devices, with their lanes
   std::vector<std::thread> threads_;
   std::string fingerprint_;
   Counters counters_;
@@ -370,9 +371,9 @@ class LocalEvaluator : public Evaluator {
   std::map<std::uint64_t, JobPtr> jobs_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
-  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< now, by each of devices_
+  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< current job of each entry of devices_
   std::vector<double> judged_since_s_ HONE_GUARDED_BY(mutex_);
-  std::set<std::string> homes_ HONE_GUARDED_BY(mutex_);  ///< tasks that a device has been given
+  std::set<std::string> homes_ HONE_GUARDED_BY(mutex_);  ///< tasks that some device has been given
 };
 
 }  // namespace

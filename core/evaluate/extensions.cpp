@@ -1,4 +1,4 @@
-// A known extension (share/module/builder/known_extension.py) in a dry run of its own.
+// Builds a known extension (share/module/builder/known_extension.py) in its own dry run.
 #include "evaluate/extensions.hpp"
 
 #include "base/clock.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kWorksSeconds = 600;
 constexpr double kFailsSeconds =
-    120;  // longer than one takes; who mends it need not start the server again
+    120;  // validity of an answer: longer than a build, but a repair takes effect without a restart
 
 Status status_of(const Result<DryRun>& said) {
   const std::string words = "a known extension of torch's does not build on this machine";

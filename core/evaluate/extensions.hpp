@@ -1,4 +1,5 @@
-// Whether this machine builds extensions of torch's at all: asked before anybody is blamed for one that it did not build.
+// Extensions: checks whether this machine can build torch extensions, before a submission is blamed for a
+// failed build.
 #pragma once
 
 #include <string>
@@ -18,14 +19,13 @@ class Extensions {
   Extensions(Zygotes& zygotes, const EvaluatorOptions& options)
       : zygotes_(zygotes), options_(options) {}
 
-  /// Builds a known one as a submission's is built, unless that was done in the last minutes. `device`: as
-  /// dry runs have it. failed_precondition with the compilers' words where it is
-  /// not built.
+  /// Builds a known extension in the way a submission's is built, unless that was done in the last minutes.
+  /// `device`: as for dry runs. failed_precondition, with the compilers' output, if the build fails.
   Status check(ExtensionKind kind, const std::string& device);
 
  private:
   struct Answer {
-    Mutex mutex;  ///< held while one is built: who comes meanwhile asks the same
+    Mutex mutex;  ///< held during a build, so that concurrent callers share its result
     Status status HONE_GUARDED_BY(mutex);
     double until_s HONE_GUARDED_BY(mutex) = 0;  ///< by the monotonic clock
   };

@@ -1,4 +1,5 @@
-// FairQueue: clients take turns, and within a client its episodes do, so that no client waits behind the burst of another.
+// FairQueue: clients take turns, and so do the episodes of a client, so that no client waits behind the burst
+// of another.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +30,10 @@ class FairQueue {
     return pop_by([](const T&) { return 0; });
   }
 
-  /// Of the client whose turn it is, the next of that episode for which `rank(item)`, an int, is least; of equal ones
-  /// the one that is nearest to its turn. An episode may be passed over kPassedMost times for what comes after it, and a
-  /// client never. An item whose rank is negative is for somebody else: it is left, and so is a client's turn who has no other.
+  /// Takes an item of the client whose turn it is. Among its episodes, the item with the smallest rank(item)
+  /// (an int) is taken; of equal ranks, the one that is nearest to its turn. An episode may be passed over
+  /// kPassedMost times, a client never. An item with a negative rank is not taken and keeps its place, and so
+  /// does a client that has no other items.
   template <typename Rank>
   std::optional<T> pop_by(Rank rank) {
     for (auto turn = client_order_.begin(); turn != client_order_.end(); ++turn) {
@@ -58,12 +60,12 @@ class FairQueue {
   static constexpr int kPassedMost = 4;
   struct InOrder {
     std::string episode;
-    int passed = 0;  ///< how often one was taken that came after it
+    int passed = 0;  ///< number of later episodes that were served first
   };
   using Episodes = std::list<InOrder>;
   struct Client {
     std::map<std::string, std::deque<T>> episodes;
-    Episodes order;  // front: whose turn it is
+    Episodes order;  // front: the episode whose turn it is
     std::size_t count = 0;
   };
 
@@ -78,7 +80,7 @@ class FairQueue {
         best = episode;
         least = its;
       }
-      // Who comes after this one may not be taken before it.
+      // Later episodes may not be served before this one.
       if (least == 0 || episode->passed >= kPassedMost) break;
     }
     return best;

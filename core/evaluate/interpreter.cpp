@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What an interpreter imports from: its environment, the links that it is made of, and the folder of
-/// what they lead to. /usr is left out: jails have its libraries.
+/// The folders that an interpreter imports from: its environment, the links to it, and the folder of the
+/// linked program. /usr is omitted, because jails have it.
 std::vector<std::string> interpreter_folders(fs::path program) {
   constexpr int kLinksMax = 16;
   std::vector<std::string> folders;
@@ -27,13 +27,13 @@ std::vector<std::string> interpreter_folders(fs::path program) {
   };
   std::error_code error;
   add(program.parent_path().parent_path());
-  std::vector<fs::path> links;  // themselves alone: what lies beside a link is no concern of ours
+  std::vector<fs::path> links;  // the links themselves, without the other files of their folders
   for (int i = 0; i < kLinksMax && fs::is_symlink(program, error); ++i) {
     const fs::path target = fs::read_symlink(program, error);
     program = target.is_absolute() ? target : program.parent_path() / target;
     links.push_back(program);
   }
-  // Folders first: a jail that has a folder needs no file of it.
+  // Folders come first: a jail with a folder does not need files in it.
   add(program.parent_path().parent_path());
   for (const fs::path& link : links) add(link);
   return folders;
@@ -52,16 +52,18 @@ void run_interpreter(const EvaluatorOptions& options, const char* script,
                      const std::vector<std::string>& arguments, SpawnRequest& spawn) {
   const fs::path root = options.libexec.parent_path();
   const std::string candidate = (options.libexec / "hone-candidate.so").string();
-  spawn.program = options.toolchains.at("python").compiler;  // what is run has been built by it
+  spawn.program =
+      options.toolchains.at("python").compiler;  // the interpreter runs artifacts that it has built
   spawn.readable.insert(spawn.readable.end(), options.python_readable.begin(),
                         options.python_readable.end());
-  if (options.device_code) spawn.readable.push_back((root / "lib").string());  // of a bundle
+  if (options.device_code)
+    spawn.readable.push_back((root / "lib").string());  // libraries of a bundle
   spawn.arguments = {"-I", "-B", (root / "share/module" / script).string(),
                      module_place_of(options), candidate};
   spawn.arguments.insert(spawn.arguments.end(), arguments.begin(), arguments.end());
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
   spawn.arguments.push_back(
-      (root / "share/module/trimmed").string());  // its compilers', in what is below
+      (root / "share/module/trimmed").string());  // headers for the submission's compilers
   spawn.readable.push_back((root / "share/module").string());
   spawn.readable.push_back(candidate);
 }
@@ -91,7 +93,7 @@ Status use_interpreter(const std::string& key, const std::string& path, Evaluato
                                "scripts/setup --python makes one");
   }
   const std::string scripts = (options.libexec.parent_path() / "share/module").string();
-  // A jail has the folders that it is in, and none that its path passes through.
+  // A jail contains the real folder, but not the folders through which the configured path leads.
   const std::string program = fs::path(path).lexically_normal().string();
   options.toolchains["python"] = {
       program, {"-I", "-S", scripts + "/builder/build_module.py"}, "", {}};

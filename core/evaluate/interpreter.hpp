@@ -10,21 +10,21 @@
 
 namespace hone {
 
-/// Has Python modules taken, by the interpreter at `path`, which has torch; after `libexec` is known. `key`: the
-/// configuration's, for messages.
-/// failed_precondition where there is none.
+/// Enables Python modules with the interpreter at `path`, which must have torch. Call once `libexec` is set.
+/// `key`: the configuration key, for messages. failed_precondition: there is no interpreter.
 Status use_interpreter(const std::string& key, const std::string& path, EvaluatorOptions& options);
 
-/// failed_precondition where no interpreter is configured for modules: says which key to set.
+/// failed_precondition, with the key to set, if no interpreter for modules is configured.
 Status expect_interpreter(const EvaluatorOptions& options);
 
-/// A module's process: `script` of share/module, told where modules compute, the candidate's library, `arguments` of its
-/// own and the folders that it may read once it has sealed itself. `spawn.readable` may name some of them already.
+/// Fills in `spawn` for a module's process: the interpreter runs `script` of share/module with the place
+/// where modules compute, the candidate's library, `arguments`, and the folders that it may read once it is
+/// sealed. `spawn.readable` may already have some of these folders.
 void run_interpreter(const EvaluatorOptions& options, const char* script,
                      const std::vector<std::string>& arguments, SpawnRequest& spawn);
 
-/// The first of these, or of the folders of packages in them, that another user than root owns or may write to; empty
-/// where there is none.
+/// The first of these paths, or of the package folders in them, that a user other than root owns or may write
+/// to; empty: none.
 std::string not_roots_own(const std::vector<std::string>& paths);
 
 }  // namespace hone

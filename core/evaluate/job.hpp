@@ -1,4 +1,4 @@
-// Job: a submission on its way to its verdict.
+// Job: a submission from the queue to its verdict.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ struct Job {
   StageTimes times;
   std::shared_ptr<const Built> built;
   Mode mode = Mode::kNativeOnCpu;
-  std::string task_key;            ///< once it is built
-  std::uint64_t memory_bytes = 0;  ///< of a device, that its task needs; once it is built
+  std::string task_key;            ///< set once it is built
+  std::uint64_t memory_bytes = 0;  ///< device memory that its task needs; set once it is built
   Plan plan;
   std::atomic<bool> over{false};
 };

@@ -1,4 +1,4 @@
-// Requests to a judge, and answers to its calls until the reply comes. No wait for a judge is silent or endless.
+// Sends requests to a judge, and answers its calls until the reply arrives. Every wait has a time limit.
 #include "evaluate/judge_client.hpp"
 
 #include <poll.h>
@@ -46,10 +46,11 @@ void JudgeClient::stop() {
   socket_.reset();
   if (process_ != nullptr) {
     process_->kill();
-    if (!process_->wait(kExitSeconds)) log_warning("evaluate", lane_ + ": its judge has not ended");
+    if (!process_->wait(kExitSeconds))
+      log_warning("evaluate", lane_ + ": its judge did not end when it was stopped");
   }
   process_.reset();
-  owes_reply_ = false;
+  awaits_reply_ = false;
 }
 
 bool JudgeClient::has_ended() const {
@@ -77,7 +78,7 @@ Status JudgeClient::equip(int harness, int known_answer) {
 }
 
 Result<std::variant<InstalledReply, Judgement>> JudgeClient::install(InstallRequest request,
-                                                                     const HandedProcess* process,
+                                                                     const PassedProcess* process,
                                                                      const std::string& artifact) {
   using Installed = std::variant<InstalledReply, Judgement>;
   if (process != nullptr) request.pid = process->process.pid();
@@ -88,7 +89,7 @@ Result<std::variant<InstalledReply, Judgement>> JudgeClient::install(InstallRequ
   return Installed(std::move(installed));
 }
 
-Result<JudgedReply> JudgeClient::judge(JudgeRequest request, const HandedProcess* process,
+Result<JudgedReply> JudgeClient::judge(JudgeRequest request, const PassedProcess* process,
                                        const std::string& artifact, const OnStage& on_stage) {
   if (process != nullptr) request.pid = process->process.pid();
   HONE_ASSIGN(JudgeReply reply, ask(std::move(request), process, artifact, on_stage));
@@ -113,7 +114,7 @@ Status JudgeClient::send(std::string_view bytes, const std::vector<int>& fds) co
   return send_message(socket_.get(), bytes, fds, kSendSeconds);
 }
 
-Result<JudgeReply> JudgeClient::ask(const HostRequest& request, const HandedProcess* process,
+Result<JudgeReply> JudgeClient::ask(const HostRequest& request, const PassedProcess* process,
                                     const std::string& artifact, const OnStage& on_stage) {
   HONE_ASSIGN(const UniqueFd memory, memory_file("hone-artifact", artifact));
   if (process == nullptr) return ask(request, {memory.get()}, on_stage);
@@ -128,10 +129,10 @@ Result<JudgeReply> JudgeClient::ask(const HostRequest& request, const HandedProc
 
 Result<JudgeReply> JudgeClient::ask(const HostRequest& request, const std::vector<int>& fds,
                                     const OnStage& on_stage) {
-  owes_reply_ = true;
+  awaits_reply_ = true;
   HONE_TRY(send(write_message(request), fds));
   HONE_ASSIGN(JudgeReply reply, receive_reply(on_stage));
-  owes_reply_ = false;
+  awaits_reply_ = false;
   return reply;
 }
 

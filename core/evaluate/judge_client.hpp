@@ -15,26 +15,26 @@
 
 namespace hone {
 
-/// Answers to a judge's calls (judge_protocol/calls.hpp), which come while a request waits for its reply. An error ends the
-/// request: the judge gets no answer, and is to be stopped.
+/// Answers to a judge's calls (judge_protocol/calls.hpp), which come while a request waits for its reply.
+/// After an error the request fails: the judge gets no answer, and must be stopped.
 struct JudgeCallbacks {
   std::function<Result<bool>()>
-      quiet;  ///< takes the device exclusively; whether others have something on it
+      quiet;  ///< locks the device exclusively; returns whether other lanes have something on it
   std::function<Status()> share;  ///< shares the device again
   std::function<Result<bool>(bool still)>
-      yield;                          ///< lets others measure; whether one of them waits
-  std::function<Status()> end;        ///< ends the submission's process
-  std::function<double()> ends_s;     ///< when the work of this attempt must be over (monotonic_s)
-  std::function<std::string()> work;  ///< the work that the judge does now, for the log
+      yield;                       ///< lets other lanes measure; returns whether one of them waits
+  std::function<Status()> end;     ///< ends the submission's process
+  std::function<double()> ends_s;  ///< time limit of this attempt's work (monotonic_s)
+  std::function<std::string()> work;  ///< the judge's current work, for the log
 };
 
-/// A process that a request hands to the judge. Borrowed.
-struct HandedProcess {
+/// A process that is passed to the judge with a request. Borrowed.
+struct PassedProcess {
   const Process& process;
   int socket;
 };
 
-/// One thread at a time. A request that fails leaves the judge in an unknown state; owes_reply() says so.
+/// One thread at a time. A request that fails leaves the judge in an unknown state; awaits_reply() says so.
 ///
 ///   JudgeClient judge("lane 1", options.evaluation_seconds, callbacks);
 ///   HONE_TRY(judge.start(launcher, spawn));
@@ -48,30 +48,30 @@ class JudgeClient {
   JudgeClient(std::string lane, double silence_s_max, JudgeCallbacks callbacks);
   ~JudgeClient() { stop(); }
 
-  /// Starts the process of `spawn`, which gets the other end of the socket.
+  /// Starts the judge's process by `spawn`, with the other end of the socket.
   Status start(Launcher& launcher, SpawnRequest spawn);
   /// Ends the process and waits for it.
   void stop();
   bool is_started() const { return process_ != nullptr; }
-  /// Whether it was started and its process has ended since.
+  /// Whether its process was started and has ended.
   bool has_ended() const;
-  /// The output of a judge that ends within this time; empty if it does not.
+  /// The output of a judge that ends within this time; empty if it does not end.
   std::string last_output(double seconds);
-  /// Whether a request was sent and its reply has not come.
-  bool owes_reply() const { return owes_reply_; }
+  /// Whether a request was sent and has no reply yet.
+  bool awaits_reply() const { return awaits_reply_; }
 
   /// The facts of the device.
   Result<Value> open();
-  /// Hands over memory files of the judge's own device code.
+  /// Passes memory files with the judge's own device code.
   Status equip(int harness, int known_answer);
-  /// `process`: null if request.from names the entry whose process serves the new one.
+  /// `process`: null if request.from names the entry whose process is reused.
   Result<std::variant<InstalledReply, Judgement>> install(InstallRequest request,
-                                                          const HandedProcess* process,
+                                                          const PassedProcess* process,
                                                           const std::string& artifact);
   /// `process`: null if request.kept.
-  Result<JudgedReply> judge(JudgeRequest request, const HandedProcess* process,
+  Result<JudgedReply> judge(JudgeRequest request, const PassedProcess* process,
                             const std::string& artifact, const OnStage& on_stage);
-  /// The report (judge/admit.hpp), or the judgement that says why there is none.
+  /// The report (judge/admit.hpp), or the judgement with the reason why there is none.
   Result<std::variant<Value, Judgement>> admit(AdmitRequest request);
 
   /// Without a judge these do nothing.
@@ -84,7 +84,7 @@ class JudgeClient {
   Status send(std::string_view bytes, const std::vector<int>& fds) const;
   Result<JudgeReply> ask(const HostRequest& request, const std::vector<int>& fds,
                          const OnStage& on_stage = nullptr);
-  Result<JudgeReply> ask(const HostRequest& request, const HandedProcess* process,
+  Result<JudgeReply> ask(const HostRequest& request, const PassedProcess* process,
                          const std::string& artifact, const OnStage& on_stage = nullptr);
   Result<JudgeReply> receive_reply(const OnStage& on_stage);
   Status await_message() const;
@@ -95,7 +95,7 @@ class JudgeClient {
   const JudgeCallbacks callbacks_;
   std::unique_ptr<Process> process_;
   UniqueFd socket_;
-  bool owes_reply_ = false;
+  bool awaits_reply_ = false;
 };
 
 }  // namespace hone

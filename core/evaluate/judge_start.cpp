@@ -11,9 +11,9 @@
 namespace hone {
 namespace {
 
-constexpr double kOutputSeconds = 0.5;  // from a judge's failure to its end, if it ends
+constexpr double kOutputSeconds = 0.5;  // wait for the end of a judge that has failed (s)
 
-/// A memory file of the judge's own device code.
+/// A memory file with the judge's own device code.
 Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& backend, const char* name,
                                std::string_view source, std::vector<std::string> kernels) {
   BuildRequest build;
@@ -27,7 +27,7 @@ Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& backend, co
   return memory_file(name, built->artifact);
 }
 
-/// Hands over the judge's own device code.
+/// Sends the judge's own device code.
 Status equip(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions& options,
              const Value& facts) {
   HONE_TRY(builds.use_device(facts));
@@ -49,7 +49,7 @@ Result<Value> open(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions
 Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& builds,
                           const EvaluatorOptions& options, const DeviceSpec& spec) {
   const std::string device = "device " + std::to_string(spec.index);
-  log_debug("evaluate", device + ": a judge starts");
+  log_debug("evaluate", device + ": starting a judge");
   SpawnRequest spawn;
   spawn.jail = Jail::kJudge;
   spawn.label = "judge " + std::to_string(spec.index);
@@ -59,7 +59,7 @@ Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& bui
   HONE_TRY(judge.start(launcher, std::move(spawn)));
   Result<Value> facts = open(judge, builds, options);
   if (facts) return facts;
-  // A judge that could not open its device has said why before it ended.
+  // A judge that could not open its device has printed the reason before it ended.
   const std::string output = judge.last_output(kOutputSeconds);
   judge.stop();
   return unavailable(device + ": " + (output.empty() ? facts.error().message : output));

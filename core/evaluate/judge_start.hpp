@@ -14,7 +14,7 @@
 
 namespace hone {
 
-/// The facts of the device. After an error the judge is stopped.
+/// Returns the facts of the device. After an error the judge has been stopped.
 Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& builds,
                           const EvaluatorOptions& options, const DeviceSpec& spec);
 

@@ -91,19 +91,19 @@ Judging::Ended Judging::run(Device& device, DeviceJob job, History history) cons
   }
 }
 
-/// The verdict that the evaluation would be given, or why it cannot be scored.
+/// The verdict of this evaluation, or the reason why it cannot be scored.
 Result<Verdict> Judging::scored(const DeviceJob& job, const Evaluation& evaluation) const {
   if (!evaluation.result) return evaluation.result.error();
   HONE_ASSIGN(Verdict verdict, verdict_of_judgement(*evaluation.result));
   HONE_ASSIGN(verdict, unless_noise(std::move(verdict)));
-  // Only modules can have other code do their work, so only they are watched.
+  // Only modules are traced, because only they can call code of others.
   if (!is_module(job.mode)) return verdict;
   const bool has_dry_run = options_.measure.defences.holds(Defence::kSecondWitness);
   return with_policy(*job.task, std::move(verdict),
                      has_dry_run ? job.built->seen_in_dry_run : std::nullopt);
 }
 
-/// Why the verdict is confirmed before it counts, for the log; empty: it is not.
+/// The reason for a confirmation run, for the log; empty: none.
 std::string Judging::doubt(Device& device, const Task& task, const Result<Verdict>& scored,
                            bool kept_process) const {
   if (!scored || !options_.measure.defences.holds(Defence::kSecondLook)) return "";
@@ -111,9 +111,9 @@ std::string Judging::doubt(Device& device, const Task& task, const Result<Verdic
                            kept_process);
 }
 
-/// Rationale: a submission that ends so in each attempt, while a known answer is judged right, did it on purpose. A
-/// speedup that was measured after a failure of the submission's process is flagged: otherwise a submission could fail
-/// until its measurement is lucky.
+/// Rationale: if a submission fails in every attempt while a known answer is judged correct, the submission
+/// caused the fault. A speedup measured after a failure of the submission's process is flagged; otherwise a
+/// submission could fail until its measurement is lucky.
 Result<Verdict> Judging::verdict_of_run(Device& device, const Job& job, Ended ended) {
   if (job.over) return unavailable("ended early");
   const Decision& decision = ended.decision;
@@ -124,8 +124,9 @@ Result<Verdict> Judging::verdict_of_run(Device& device, const Job& job, Ended en
                                 ": judging a known answer, because all attempts failed (" +
                                 std::string(enum_name(decision.reason)) +
                                 "): " + ended.scored.error().message);
-    // Rationale: a submission can take so much memory that the reference finds none, or so much of the device that the
-    // judge does not answer in time. A task can need too much by itself. So the known answer is measured, too.
+    // Rationale: a submission can take so much memory that the reference fails, or so much of the device that
+    // the judge does not answer in time. A task alone may also need too much. So the known answer is
+    // measured, too.
     const bool measure = ended.finding.lacked_memory || ended.finding.end == End::kNoAnswer;
     if (!known_answer(device, job, measure)) return ended.scored.error();
     return result ? verdict_of_provocation(*result)
@@ -148,7 +149,7 @@ DeviceJob Judging::job_of(Job& job, RunKind run) const {
   made.plan = job.plan;
   made.client = job.submission.client;
   made.episode = job.submission.episode;
-  made.seed = first ? job.submission.seed : derive_seed(job.submission.seed, "second look") >> 1;
+  made.seed = first ? job.submission.seed : derive_seed(job.submission.seed, "confirmation") >> 1;
   made.limit_s = job.limit_s;
   made.swapped = !first;
   made.over = &job.over;
@@ -165,8 +166,8 @@ DeviceJob Judging::job_of(Job& job, RunKind run) const {
   return made;
 }
 
-/// Runs the baseline as if it were submitted: whether this device judges right. `measure`: with a measurement, which
-/// needs more memory.
+/// Runs the baseline as a submission, to test whether this device judges correctly. `measure`: also time it,
+/// which needs more memory.
 Status Judging::known_answer(Device& device, const Job& job, bool measure) const {
   const auto& task = job.submission.task;
   HONE_ASSIGN(const PlannedSource source, planned_baseline(*task, options_));

@@ -1,4 +1,4 @@
-// Judging: evaluates a submission that has been built, as often as reruns.hpp says.
+// Judging: evaluates a built submission as often as the rules of reruns.hpp require.
 #pragma once
 
 #include "base/result.hpp"
@@ -22,7 +22,7 @@ class Judging {
   Result<Verdict> judge(Device& device, Job& job);
 
  private:
-  /// A run that is over: its last evaluation, and what follows.
+  /// A finished run: its last evaluation and the decision about it.
   struct Ended {
     Evaluation last;
     Result<Verdict> scored;

@@ -1,4 +1,4 @@
-// Owners of kept processes, and when one is replaced.
+// Determines the owners of kept processes, and when a process is replaced.
 #include "evaluate/kept_processes.hpp"
 
 #include <algorithm>

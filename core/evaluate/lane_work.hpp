@@ -1,4 +1,4 @@
-// The work of a lane: its step, the time that it has, and the process that runs.
+// The current work of a lane: its step, its time limit, and the process that runs.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@
 
 namespace hone {
 
-/// One thread. The lock tells other lanes the step, for their log lines.
+/// One thread. The lock shows the step to other lanes, for their log lines.
 class LaneWork {
  public:
   using Waited = std::function<void(double from_s, double to_s)>;
 
   explicit LaneWork(LaneLock& lock) : lock_(lock) {}
 
-  /// `task_id`: of the job, or "". `waited` hears of waits for other lanes; may be NULL.
+  /// `task_id`: of the job, or empty. `waited` is called after waits for other lanes; may be null.
   void begin(const std::string& task_id, Waited waited = nullptr) {
     task_id_ = task_id;
     waited_ = std::move(waited);
@@ -35,7 +35,7 @@ class LaneWork {
   /// Starts the job's time limit.
   void allow(double seconds) { ends_s_ = monotonic_s() + seconds; }
   double ends_s() const { return ends_s_; }
-  /// The job has waited for other lanes since then, before its work began.
+  /// Reports that the job has waited for other lanes since `from_s`, before its work began.
   void report_wait(double from_s) const {
     if (waited_) waited_(from_s, monotonic_s());
   }
@@ -52,10 +52,10 @@ class LaneWork {
   Waited waited_;
 };
 
-/// The process of the submission that is judged. [any thread]
+/// The process of the submission that is being judged. [any thread]
 class RunningProcess {
  public:
-  /// NULL: none.
+  /// null: none.
   void set(Process* process) {
     MutexLock lock(mutex_);
     process_ = process;

@@ -10,13 +10,14 @@
 
 namespace hone {
 
-/// Starts judges and builders; tests each compiler in its jail, so that a missing one is found now.
-/// `hardware` begins the fingerprint (the backend's own words). The launcher outlives the
+/// Starts judges and builders, and tests each compiler in its jail, so that a missing one is found now.
+/// `hardware`: the backend's description, which begins the fingerprint. The launcher must outlive the
 /// evaluator.
 Result<std::unique_ptr<Evaluator>> make_evaluator(Launcher& launcher, EvaluatorOptions options,
                                                   std::string hardware);
 
-/// What `hone tasks --admit` asks of task after task. `launcher` and `options` outlive it. One thread.
+/// Admits tasks one after the other, for `hone tasks --admit`. `launcher` and `options` must outlive it. One
+/// thread.
 class Admission {
  public:
   Admission(Launcher& launcher, const EvaluatorOptions& options);
@@ -24,7 +25,7 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
-  /// The map of judge/admit.hpp. Nothing of the task is kept.
+  /// Returns the report of judge/admit.hpp. The task is dropped afterwards.
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
 
  private:

@@ -1,4 +1,4 @@
-// The arithmetic of device memory.
+// Arithmetic of device memory.
 #include "evaluate/memory_budget.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace hone {
 namespace {
 
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
-constexpr std::uint64_t kReserveShare = 64;  // of the device's memory: the driver's, and fragments
+constexpr std::uint64_t kReserveShare =
+    64;  // of the device's memory, for the driver and for fragmentation
 // The judge's kept copies: at most 512 MiB (spare_arenas.hpp), and so much of the device's memory.
 constexpr std::uint64_t kSparesMax = kGib / 2, kSparesShare = 64;
 // Outputs that wait to be checked (stored_rounds.cpp).
@@ -21,7 +22,7 @@ constexpr std::uint64_t kLaterMax = 2 * kGib, kLaterShare = 64, kLaterRounds = 1
 // That torch keeps of what the reference freed (module_place.py).
 constexpr std::uint64_t kKeptByReference = kGib;
 
-/// Bytes of all tensors of one call that are read, or written.
+/// Bytes of all tensors that one call reads, or that it writes.
 Result<std::uint64_t> tensor_bytes(const Task& task, const Dims& dims, bool written, bool exact) {
   std::uint64_t bytes = 0;
   for (const Tensor& tensor : task.tensors) {
@@ -92,24 +93,25 @@ Result<MemoryNeed> memory_need(const Task& given, const MeasureSettings& setting
   return need;
 }
 
-std::uint64_t DeviceMemory::whole() const {
+std::uint64_t DeviceMemory::exclusive_bytes() const {
   return less(bytes, bytes / kReserveShare + static_cast<std::uint64_t>(lanes) * context_bytes);
 }
 
-std::uint64_t DeviceMemory::pool() const {
+std::uint64_t DeviceMemory::shared_bytes() const {
   const std::uint64_t spares = std::min(kSparesMax, bytes / kSparesShare);
   const std::uint64_t of_lane = spares + static_cast<std::uint64_t>(1 + standby) * context_bytes;
   return less(bytes, bytes / kReserveShare + static_cast<std::uint64_t>(lanes) * of_lane);
 }
 
-std::uint64_t DeviceMemory::share() const {
-  return pool() / static_cast<std::uint64_t>(std::max(lanes, 1));
+std::uint64_t DeviceMemory::lane_bytes() const {
+  return shared_bytes() / static_cast<std::uint64_t>(std::max(lanes, 1));
 }
 
 MemoryPlace place_for(const MemoryNeed& need, const DeviceMemory& device, bool ran_short) {
-  if (device.bytes == 0) return MemoryPlace::kShare;
-  if (need.least() > device.whole()) return MemoryPlace::kRefused;
-  return ran_short || need.expected() > device.pool() ? MemoryPlace::kWhole : MemoryPlace::kShare;
+  if (device.bytes == 0) return MemoryPlace::kShared;
+  if (need.least() > device.exclusive_bytes()) return MemoryPlace::kRefused;
+  return ran_short || need.expected() > device.shared_bytes() ? MemoryPlace::kExclusive
+                                                              : MemoryPlace::kShared;
 }
 
 std::size_t count_to_evict(const std::vector<std::uint64_t>& installed, std::uint64_t needed,

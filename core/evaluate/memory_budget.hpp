@@ -1,4 +1,5 @@
-// Memory budget: how much of a device's memory a task needs, and what follows from that. Pure functions, no device.
+// Memory budget: device memory that a task needs, and the decisions that follow from it. Pure functions, no
+// device.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct MemoryNeed {
   std::uint64_t baseline_arena = 0;  ///< inputs and outputs; 0: the task has no baseline
   std::uint64_t submission_arena = 0;
   std::uint64_t snapshots = 0;  ///< the judge's copies of a module's outputs
-  // Estimates, from tensor sizes alone, of what torch allocates besides. Networks with many layers need more.
+  // Estimates, from tensor sizes only, of torch's own allocations. Networks with many layers need more.
   std::uint64_t reference_work = 0;  ///< inputs and outputs as double
   std::uint64_t baseline_work = 0, submission_work = 0;
   std::uint64_t contexts = 0;  ///< of reference, baseline and submission
@@ -30,7 +31,7 @@ struct MemoryNeed {
   std::uint64_t installed() const;
   /// Held while one of its submissions is judged: installed() and more.
   std::uint64_t expected() const;
-  /// Below this no submission can be judged: arenas, copies, contexts and the outputs of one call of both sides.
+  /// Minimum to judge a submission: arenas, copies, contexts and the outputs of one call of both sides.
   std::uint64_t least() const;
 };
 
@@ -40,33 +41,35 @@ Result<MemoryNeed> memory_need(const Task& task, const MeasureSettings& settings
                                std::uint64_t device_bytes, std::uint64_t context_bytes, bool timed,
                                bool module);
 
-/// A device's memory and who divides it.
+/// A device's memory, and the lanes that share it.
 struct DeviceMemory {
   std::uint64_t bytes =
-      0;  ///< as the driver reports it; 0: the device has none of its own, nothing is budgeted
+      0;  ///< as the driver reports it; 0: the device has none of its own, and nothing is budgeted
   int lanes = 1;
   std::uint64_t context_bytes = kContextBytes;
   int standby = 0;  ///< processes of one lane that wait with the device open
 
-  /// For one task of a lane that has the device to itself: other lanes keep their judges and no more.
-  std::uint64_t whole() const;
-  /// For the tasks of all lanes: the device's memory less the driver's reserve, the judges and processes on standby.
-  std::uint64_t pool() const;
-  /// For all tasks that one lane keeps ready and the one that it judges, if that one is not larger.
-  std::uint64_t share() const;
+  /// For one task of a lane that uses the device exclusively: other lanes keep only their judges.
+  std::uint64_t exclusive_bytes() const;
+  /// For the tasks of all lanes: the device's memory minus the driver's reserve, the judges and standby
+  /// processes.
+  std::uint64_t shared_bytes() const;
+  /// For all tasks that one lane keeps ready, including the one that it judges, unless that one alone is
+  /// larger.
+  std::uint64_t lane_bytes() const;
 };
 
-/// Where a task is judged.
+/// How the task uses the device.
 enum class MemoryPlace {
-  kShare,  ///< with other lanes; waits until its memory is free
-  kWhole,  ///< with the device to itself: nothing of other lanes, no task kept ready, no process on standby
-  kRefused,  ///< nowhere: the device is too small
+  kShared,     ///< together with other lanes; waits until its memory is free
+  kExclusive,  ///< exclusively: no memory of other lanes, no other task kept ready, no standby process
+  kRefused,  ///< not at all: the device is too small
 };
-/// `ran_short`: hone's own processes lacked memory for the task while other lanes used the device.
+/// `ran_short`: hone's own processes recently lacked memory for the task while other lanes used the device.
 MemoryPlace place_for(const MemoryNeed& need, const DeviceMemory& device, bool ran_short);
 
-/// How many of the tasks that are kept ready are to go so that another one has room: of `installed`, bytes of each, the one
-/// that was used last first. They go from the end.
+/// The number of ready tasks to drop so that another task fits. `installed`: their bytes, the most recently
+/// used first. They are dropped from the end.
 std::size_t count_to_evict(const std::vector<std::uint64_t>& installed, std::uint64_t needed,
                            std::uint64_t room);
 

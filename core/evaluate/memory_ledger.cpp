@@ -22,7 +22,8 @@ void MemoryLedger::set_bytes(std::uint64_t bytes) {
   changed_.notify_all();
 }
 
-/// Whether a claim fits with `held`, the claims of other lanes. One for more than there is asks for all there is.
+/// Whether a claim fits next to `held`, the claims of other lanes. A claim beyond the total is reduced to the
+/// total.
 bool MemoryLedger::has_room(std::uint64_t held, std::uint64_t bytes) const {
   return bytes_ == 0 || (held <= bytes_ && std::min(bytes, bytes_) <= bytes_ - held);
 }
@@ -39,7 +40,7 @@ bool MemoryLedger::is_first(std::size_t lane) const {
   return waiting_.empty() || waiting_.front().lane == lane;
 }
 
-/// Whether the lane comes first, or who does would have to wait also without it and without those that passed before.
+/// Whether the lane is first in the queue, or the first one would have to wait in any case.
 bool MemoryLedger::may_go(std::size_t lane) const {
   if (is_first(lane)) return true;
   const Wait& first = waiting_.front();
@@ -52,7 +53,7 @@ bool MemoryLedger::may_go(std::size_t lane) const {
 }
 
 void MemoryLedger::grant(std::size_t lane, std::uint64_t bytes) {
-  // What the lane keeps is there until it has dropped it, and says so with settle().
+  // The lane's memory stays claimed until it has dropped its tasks and called settle().
   lanes_[lane].bytes = bytes_ == 0 ? 0 : std::max(lanes_[lane].bytes, std::min(bytes, bytes_));
   lanes_[lane].works = true;
   lanes_[lane].passed = !is_first(lane);
@@ -70,7 +71,7 @@ bool MemoryLedger::try_claim(std::size_t lane, std::uint64_t bytes, bool again) 
   return true;
 }
 
-/// Whether it fits once lanes at rest keep nothing.
+/// Whether it fits once idle lanes have dropped their tasks.
 bool MemoryLedger::could_fit(std::size_t lane, std::uint64_t bytes) const {
   std::uint64_t others = 0;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -168,7 +169,7 @@ std::string MemoryLedger::holders(std::size_t lane) const {
     text += (text.empty() ? "" : ", ") + lanes_[i].name +
             (lanes_[i].works ? " uses " : ", idle, keeps ") + gib_text(lanes_[i].bytes);
   }
-  return text.empty() ? "no other lane has any" : text;
+  return text.empty() ? "no other lane holds memory" : text;
 }
 
 }  // namespace hone

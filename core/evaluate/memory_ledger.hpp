@@ -42,9 +42,9 @@ class MemoryLedger {
   /// deadline_exceeded: `seconds_max` passed.
   Result<std::vector<std::size_t>> claim(std::size_t lane, std::uint64_t bytes,
                                          const std::function<bool()>& is_over = nullptr);
-  /// These lanes keep nothing any more.
+  /// The tasks of these lanes have been dropped.
   void free_again(const std::vector<std::size_t>& lanes);
-  /// Lanes that wait look again whether their jobs are over.
+  /// Lets waiting lanes check again whether their jobs are over.
   void wake();
   /// Whether claim() would return at once, if no other lane claims before.
   bool could_claim(std::size_t lane, std::uint64_t bytes) const;
@@ -62,8 +62,8 @@ class MemoryLedger {
     std::string name;
     std::uint64_t bytes = 0;
     bool works = false;
-    bool passed = false;  ///< it works before one that waited longer
-    bool yields = false;  ///< another lane drops what it keeps
+    bool passed = false;  ///< it runs ahead of a lane that waited longer
+    bool yields = false;  ///< another lane is dropping its tasks
   };
   struct Wait {
     std::size_t lane = 0;

@@ -1,4 +1,4 @@
-// Defaults of a machine, and the names of stages.
+// Default options, and the names of stages.
 #include "evaluate/options.hpp"
 
 #include <algorithm>

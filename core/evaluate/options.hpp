@@ -1,4 +1,4 @@
-// What an evaluator needs to know: plain values, filled from the configuration.
+// Options of an evaluator: plain values, filled from the configuration.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace hone {
 
 /// How one language is compiled.
 struct Toolchain {
-  std::string compiler;  ///< absolute path; of device code also empty: what the backend finds
+  std::string compiler;  ///< absolute path; may be empty for device code: the backend searches
   std::vector<std::string> flags;
   std::string architecture;          ///< of device code: "sm_90"; empty: the first device's
   std::vector<std::string> include;  ///< of device code: folders of headers
@@ -27,22 +27,23 @@ struct DeviceSpec {
   std::vector<int> cores;
 };
 
-/// On a device with memory of its own: interpreters that wait with the device open, for submissions, and for the
+/// Standby interpreters with the device open, on a device with its own memory: for submissions, and for the
 /// reference and the baseline of a task.
 inline constexpr int kModulesAhead = 3, kTrustedModulesAhead = 2;
-/// There, too: processes that are kept for their owners' next submissions.
+/// Kept processes for their owners' next submissions, on a device with its own memory.
 inline constexpr std::size_t kRunnersMax = 16;
 
 struct EvaluatorOptions {
   std::string backend = "cpu";
-  /// Submissions are code of a device with memory of its own: plans say how it is started, and
-  /// processes that run it are ours.
+  /// Submissions are code for a device with its own memory: plans describe how it is launched, and hone's
+  /// processes launch it.
   bool device_code = false;
-  std::string isolation = "client";  ///< device code: "client" keeps a process for it, "fresh" none
+  std::string isolation =
+      "client";  ///< device code: "client" keeps a process for each client, "fresh" keeps none
   std::string module_isolation =
-      "fresh";  ///< device code: modules of one "episode" or one "client" share a process, or none do
+      "fresh";  ///< device code: modules of one "episode" or one "client" share a process; "fresh": none do
   std::size_t runner_uses = 200;          ///< device code: submissions before a process is replaced
-  std::size_t runners_max = kRunnersMax;  ///< device code: processes kept, of as many owners
+  std::size_t runners_max = kRunnersMax;  ///< device code: most kept processes, one for each owner
   std::uint64_t context_bytes = kContextBytes;  ///< device code: memory of one process' context
   std::string module_place =
       "device";  ///< device code: "emulated" in tests, where memory is the host's
@@ -50,9 +51,11 @@ struct EvaluatorOptions {
   std::filesystem::path libexec;  ///< the folder of hone-judge, hone-builder, hone-candidate
   std::map<std::string, Toolchain> toolchains;  ///< by language: "c++", "c"
   std::vector<std::string> readable;            ///< further folders that compilers need
-  std::vector<std::string> python_readable;     ///< what the interpreter of modules imports from
+  std::vector<std::string>
+      python_readable;  ///< folders that the interpreter of modules imports from
   std::vector<DeviceSpec> devices;
-  /// Device code: of the first device, for modules that are checked while another one is; with `module_isolation` fresh.
+  /// Device code: further lanes of the first device, which check modules at the same time; with
+  /// `module_isolation` fresh.
   std::vector<DeviceSpec> lanes;
   int builders = 1;              ///< builds at a time
   std::size_t queue_max = 1024;  ///< submissions waiting and running
@@ -62,17 +65,17 @@ struct EvaluatorOptions {
   double evaluation_seconds = 120;  ///< for check and measurement of one submission
   std::size_t cache_mb = 64;        ///< artifacts kept
   std::size_t installed_max = 6;    ///< tasks whose reference and baseline a device keeps ready
-  double suspect_speedup = 10;  ///< least speedup that gets a confirmation run; 0: none for that
-  double suspect_factor = 2;    ///< likewise, times the best of its task so far
+  double suspect_speedup = 10;      ///< smallest speedup that gets a confirmation run; 0: none
+  double suspect_factor = 2;        ///< likewise, relative to the task's best speedup so far
   MeasureSettings measure;
 };
 
-/// Where modules compute, in run_module.py's words.
+/// Where modules compute, as an argument of run_module.py.
 inline std::string module_place_of(const EvaluatorOptions& options) {
   return options.device_code ? options.module_place : "processor";
 }
 
-/// What one lane keeps of what a device does: its lanes share that.
+/// The limits for one lane of a device; lanes share the device's limits.
 EvaluatorOptions shared_by_lanes(EvaluatorOptions options);
 
 /// On this machine: the last core is the device's first; with four cores or more, four-core devices

@@ -1,4 +1,4 @@
-// Starting, opening and ending processes of submissions and of the dataset's own code.
+// Starts, opens and ends processes of submissions and of the dataset's code.
 #include "evaluate/process_pool.hpp"
 
 #include <poll.h>
@@ -18,7 +18,7 @@
 namespace hone {
 namespace {
 
-// The task's own limit is the judge's to keep.
+// Upper bounds for the launcher. The judge enforces the task's own limit.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
 constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
 constexpr std::int64_t kKeptModuleMemoryMax = std::int64_t{6} << 30;  // of each of many
@@ -32,7 +32,8 @@ bool wait_readable(int fd, double seconds) {
   return poll(&polled, 1, static_cast<int>(seconds * 1e3)) > 0;
 }
 
-/// Whether the process reports that it could not open its device. The report stays there for the judge.
+/// Whether the process reports that it could not open its device. The report is not consumed, so that the
+/// judge can read it.
 bool has_failed(int socket) {
   Loaded said{};
   const ssize_t size = ::recv(socket, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
@@ -83,7 +84,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
                                  std::string(isolation_name(launcher_.level())) +
                                  "'; hone doctor says what is missing");
     }
-    // Triton runs compilers: the jail is the one that has them, with the device in it.
+    // Triton runs compilers, so the process gets a builder's jail, with the device in it.
     spawn.jail = Jail::kBuilder;
     spawn.device = true;
     spawn.limits.file_bytes = kModuleFileBytesMax;
@@ -92,7 +93,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     spawn.limits.memory_bytes = kept ? kKeptModuleMemoryMax : kModuleMemoryMax;
     spawn.readable = {options_.backend_library.parent_path().string()};
   } else {
-    // Not on a device: there, compilers and threads of the driver need other cores than the one that is measured on.
+    // Not on a device, where compilers and threads of the driver need cores other than the measured one.
     spawn.cpus = {spec_.cores.front()};
     spawn.scratch_bytes = spawn.limits.file_bytes = kModuleScratchBytes;
   }
@@ -116,8 +117,8 @@ Result<ProcessPool::Standby> ProcessPool::take(Kind kind) {
   while (!ready.empty()) {
     Standby runner = std::move(ready.front());
     ready.pop_front();
-    // Rationale: the last submission may have held all of the device's memory while this one opened it, and
-    // the next is not to blame for that.
+    // Rationale: the last submission may have held all device memory while this process opened the device.
+    // The next submission must not be blamed for that.
     if (!has_ended(*runner.process, 0) && !has_failed(runner.socket.get())) return runner;
   }
   return start(kind);
@@ -125,7 +126,7 @@ Result<ProcessPool::Standby> ProcessPool::take(Kind kind) {
 
 ProcessPool::Stock ProcessPool::stock_of(Kind kind) const {
   if (!opens_when_asked(kind)) return {1, kind == Kind::kTrustedModule ? 0u : 1u};
-  // A task that is not installed yet takes two: its reference and its baseline.
+  // A task that is not installed yet needs two: for its reference and its baseline.
   return kind == Kind::kTrustedModule ? Stock{2, kTrustedModulesAhead} : Stock{2, kModulesAhead};
 }
 
@@ -136,8 +137,8 @@ void ProcessPool::refill(Kind kind) {
     auto fresh = start(kind);
     if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
     ready.push_back(std::move(*fresh));
-    // Rationale: making a context disturbs what is measured on the device, so it has ended before the
-    // next measurement begins. An interpreter makes none until it is asked to.
+    // Rationale: creating a context disturbs measurements, so it must be finished before the next one. An
+    // interpreter creates its context only when asked.
     if (options_.device_code && kind == Kind::kCandidate)
       wait_readable(ready.back().socket.get(), kOpenSeconds);
   }
@@ -153,7 +154,7 @@ void ProcessPool::end(std::vector<std::unique_ptr<Process>> processes) {
   for (std::unique_ptr<Process>& process : processes) end(std::move(process));
 }
 
-/// Rationale: a driver can keep an ended process for minutes. Then the lane goes on.
+/// Rationale: a driver can keep an ended process for minutes. Then the lane continues without waiting.
 void ProcessPool::await_ended() {
   const double ends_s = monotonic_s() + kGoneSeconds;
   for (const auto& process : ended_) {
@@ -188,7 +189,7 @@ void ProcessPool::start_missing(bool opens_at_once) {
   }
 }
 
-/// Opening a device takes an interpreter long, so it waits until it is asked.
+/// An interpreter takes long to open a device, so it is asked ahead of its use.
 bool ProcessPool::opens_when_asked(Kind kind) const {
   return options_.device_code && kind != Kind::kCandidate;
 }

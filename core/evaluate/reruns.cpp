@@ -37,7 +37,7 @@ bool is_of_machine(End end) {
   return end == End::kNoise || end == End::kStarved || end == End::kKilledByMachine;
 }
 
-/// Whether the submission may have brought the fault about.
+/// Whether the submission may have caused the fault.
 bool may_be_provoked(const History& history, const Finding& finding) {
   if (history.run == RunKind::kKnownAnswer || is_of_machine(finding.end)) return false;
   if (!history.has_begun && !finding.circumstances.has_begun) return false;
@@ -56,7 +56,7 @@ Decision decision_of(Next next, Reason reason, const History& history) {
   return decision;
 }
 
-/// A rerun with more isolation: the same attempt.
+/// A rerun with more isolation. It does not count as another attempt.
 Decision isolate(const History& history, const Finding& finding, Reason reason, ProcessUse process,
                  DeviceUse device) {
   Decision decision;
@@ -64,19 +64,20 @@ Decision isolate(const History& history, const Finding& finding, Reason reason, 
   decision.reason = reason;
   decision.isolation = {std::max(history.isolation.process, process),
                         std::max(history.isolation.device, device)};
-  // A judge that did not answer is started anew, with the device exclusively.
+  // A judge that did not answer is restarted, with the device exclusively.
   decision.keeps_lock =
       decision.isolation.device == history.isolation.device && finding.end != End::kNoAnswer;
-  // Rationale: a submission can take the memory of its own process, and must not have its task judged so for long.
+  // Rationale: a submission can use up the memory of its own process. That must not reserve all memory for
+  // its task.
   decision.task_is_large =
       reason == Reason::kDeviceMemory && finding.culprit != Culprit::kSubmission;
   return decision;
 }
 
-/// Whether a failure may be for the device memory or the time that other submissions took.
+/// Whether other submissions' use of memory or time may have caused the failure.
 bool may_be_contention(const Judgement& judged, const Result<Verdict>& scored, bool brings_code) {
   if (judged.ending == Ending::kDone) {
-    // A call that could not be watched says nothing about whose kernels did the work.
+    // Without a trace of the call, the kernels that did the work are unknown.
     return judged.verdict.correct() && !judged.verdict.work && scored && !scored->correct();
   }
   if (judged.culprit != Culprit::kSubmission || judged.ending == Ending::kMismatch) return false;
@@ -123,7 +124,7 @@ History begin_run(RunKind run, Mode mode, bool proves_faults) {
     history.isolation = {is_module(mode) ? ProcessUse::kOnly : ProcessUse::kFresh,
                          DeviceUse::kExclusive};
   } else if (!is_module(mode)) {
-    // Native code does not stop when it is told to.
+    // Native code does not stop on request.
     history.isolation.device = DeviceUse::kExclusive;
   }
   return history;

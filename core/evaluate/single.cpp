@@ -1,4 +1,4 @@
-// What is done once, and waited for: a task's admission, one submission.
+// Waits for a single operation: the admission of a task, or one submission.
 #include <future>
 
 #include "evaluate/build_pool.hpp"

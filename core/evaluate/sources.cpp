@@ -1,4 +1,4 @@
-// Languages by file name, plans by the kind of the backend.
+// Languages by file name, and plans by the kind of backend.
 #include "evaluate/sources.hpp"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 namespace hone {
 namespace {
 
-// Rationale: twice a device's time slice. In a shorter round, a submission that reports too early that its work is done
-// saves the time to start it.
+// Rationale: twice a device's time slice. In a shorter round, a submission that reports its work as done too
+// early would save its start-up time.
 constexpr double kModuleRoundMs = 4;
-constexpr double kFewerPairs = 0.75;  // of such rounds
+constexpr double kFewerPairs = 0.75;  // share of the pairs, because these rounds are longer
 constexpr int kPairsLeast = 3;
 
 int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs * pairs)); }

@@ -1,4 +1,4 @@
-// From the last stage back: each ends where the next one began.
+// Computes stage durations backwards: each stage ends where the next one begins.
 #include "evaluate/stage_times.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Budgets from the options and the device's facts; shortages that were found.
+// Computes budgets from the options and the device's facts, and remembers shortages.
 #include "evaluate/task_memory.hpp"
 
 #include <unistd.h>
@@ -49,7 +49,7 @@ Status TaskMemory::expect_host_memory(const Task& task) const {
 Result<MemoryPlace> TaskMemory::place(const Task& task) const {
   HONE_TRY(expect_host_memory(task));
   const DeviceMemory memory = device();
-  if (memory.bytes == 0 || task.backends.count(options_.backend) == 0) return MemoryPlace::kShare;
+  if (memory.bytes == 0 || task.backends.count(options_.backend) == 0) return MemoryPlace::kShared;
   HONE_ASSIGN(const MemoryNeed needed, need(task));
   bool ran_short = false;
   {
@@ -59,8 +59,8 @@ Result<MemoryPlace> TaskMemory::place(const Task& task) const {
   }
   const MemoryPlace place = place_for(needed, memory, ran_short);
   if (place != MemoryPlace::kRefused) return place;
-  return failed_precondition(
-      refusal_text(task.id, needed.least() + (memory.bytes - memory.whole()), memory.bytes));
+  return failed_precondition(refusal_text(
+      task.id, needed.least() + (memory.bytes - memory.exclusive_bytes()), memory.bytes));
 }
 
 void TaskMemory::note_short(const Task& task) {
@@ -74,7 +74,7 @@ Error TaskMemory::not_enough(const Task& task, const Error& error) const {
   const auto needed = need(task);
   const std::uint64_t expected = needed ? needed->expected() : 0;
   const DeviceMemory memory = device();
-  if (expected <= memory.whole()) {
+  if (expected <= memory.exclusive_bytes()) {
     return unavailable(error.message + "; " + task.id + " needs about " + gib_text(expected) +
                        " and had all " + gib_text(memory.bytes) +
                        " of the device; check whether other programs use it");

@@ -1,4 +1,4 @@
-// Which tasks stay, and how one is installed.
+// Chooses the tasks that stay, and installs new ones.
 #include "evaluate/task_slots.hpp"
 
 #include <algorithm>
@@ -12,8 +12,9 @@
 namespace hone {
 namespace {
 
-constexpr double kLastOutputSeconds = 5;  // for a process to end, whose output explains a failure
-// Tasks that one process serves, one after the other: what they leave behind adds up.
+constexpr double kLastOutputSeconds =
+    5;  // time for a process to end whose output explains a failure
+// Most tasks that one process serves one after the other, because leftovers accumulate.
 constexpr int kTasksOfProcess = 64;
 
 }  // namespace
@@ -54,7 +55,7 @@ std::uint64_t TaskSlots::held_bytes_with(const SlotRequest& request) const {
   return bytes;
 }
 
-/// The task used longest ago comes first.
+/// Sorted by last use, the oldest first.
 std::vector<std::string> TaskSlots::tasks_to_drop(const SlotRequest& request) const {
   std::vector<std::string> keys;
   std::vector<std::uint64_t> bytes;
@@ -66,11 +67,12 @@ std::vector<std::string> TaskSlots::tasks_to_drop(const SlotRequest& request) co
   std::size_t count = keys.size() < options_.installed_max ? 0 : 1;
   if (request.drops_others) count = keys.size();
   if (request.device.bytes > 0)
-    count = std::max(count, count_to_evict(bytes, request.need.expected(), request.device.share()));
+    count = std::max(count,
+                     count_to_evict(bytes, request.need.expected(), request.device.lane_bytes()));
   return {keys.rbegin(), keys.rbegin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// Both tasks' arenas are on the device for a moment.
+/// During the change, the arenas of both tasks are on the device.
 std::string TaskSlots::task_to_inherit(const std::vector<std::string>& to_drop,
                                        const SlotRequest& request) const {
   constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 30;
@@ -78,7 +80,8 @@ std::string TaskSlots::task_to_inherit(const std::vector<std::string>& to_drop,
   const DeviceMemory& device = request.device;
   const auto found = std::find_if(to_drop.begin(), to_drop.end(), [&](const std::string& key) {
     const Installed& old = installed_.at(key);
-    const bool fits = device.bytes == 0 || request.need.expected() + old.bytes <= device.pool();
+    const bool fits =
+        device.bytes == 0 || request.need.expected() + old.bytes <= device.shared_bytes();
     return old.is_module && old.baseline != nullptr && old.tasks < kTasksOfProcess &&
            old.bytes <= kBytesMax && fits;
   });
@@ -149,7 +152,7 @@ Status TaskSlots::install_new(const SlotRequest& request, Installed& made) {
     return {};
   }();
   if (both) return {};
-  if (!judge_.owes_reply()) tell_dropped(request.key);
+  if (!judge_.awaits_reply()) tell_dropped(request.key);
   pool_.end(std::move(made.reference));
   return both;
 }
@@ -174,17 +177,17 @@ Status TaskSlots::install_over(const std::string& old_key, const SlotRequest& re
   }();
   const std::string& id = request.task->id;
   if (over) {
-    log_debug("evaluate", "task " + id + " takes over another's processes");
+    log_debug("evaluate", "task " + id + " takes over processes of another task");
     return {};
   }
-  if (!judge_.owes_reply()) {
+  if (!judge_.awaits_reply()) {
     tell_dropped(old_key);
     tell_dropped(request.key);
   }
   pool_.end(std::move(made.reference));
   pool_.end(std::move(old.baseline));
-  if (judge_.owes_reply()) return over.error();
-  pool_.await_ended();  // their memory may be what is missing
+  if (judge_.awaits_reply()) return over.error();
+  pool_.await_ended();  // they may hold the missing memory
   log_info("evaluate", "task " + id + " gets processes of its own: " + over.error().message);
   made = {};
   return install_new(request, made);
@@ -198,7 +201,8 @@ Result<std::unique_ptr<Process>> TaskSlots::start(const SlotRequest& request, Tr
   return set_up(request, role, std::move(process), "");
 }
 
-/// `from`: the judge's key of the code whose process this is; empty: none. After a failure the process is ended.
+/// `from`: the judge's key of the entry whose process is reused; empty: none. After a failure the process is
+/// ended.
 Result<std::unique_ptr<Process>> TaskSlots::set_up(const SlotRequest& request, TrustedRole role,
                                                    ProcessPool::Standby process,
                                                    const std::string& from) {
@@ -240,7 +244,7 @@ Status TaskSlots::ask(const SlotRequest& request, TrustedRole role,
     install.known_error = findings_.reference_errors.find(install.key);
   }
   const bool is_known = install.known_times || install.known_error;
-  const HandedProcess handed{*process.process, process.socket.get()};
+  const PassedProcess handed{*process.process, process.socket.get()};
   HONE_ASSIGN(const auto reply, judge_.install(std::move(install), from.empty() ? &handed : nullptr,
                                                built->artifact));
   const auto* installed = std::get_if<InstalledReply>(&reply);
@@ -269,13 +273,13 @@ Error TaskSlots::failure(const SlotRequest& request, TrustedRole role, Process& 
                         (is_wrong ? judgement.verdict.reason
                                   : std::string(enum_name(judgement.ending)) +
                                         in_where(judgement.where) + ": " + judgement.message);
-  // An interpreter's last words may be that it has no torch.
+  // The last output of an interpreter may say that torch is missing.
   process.kill();
   if (const auto exit = process.wait(kLastOutputSeconds); exit && !exit->output.empty())
-    message += "; it said: " + exit->output;
-  // There may be more of it once others are gone.
+    message += "; its output: " + exit->output;
+  // More memory may be free once others have ended.
   if (judgement.ending == Ending::kOutOfMemory) return resource_exhausted(message);
-  // The task's mistake, unless it was the judge's own or the machine's.
+  // A mistake in the task, unless the judge or the machine failed.
   const bool is_fault = judgement.ending == Ending::kFault || judgement.culprit == Culprit::kNone ||
                         judgement.ending == Ending::kStarved;
   if (!is_wrong && is_fault) return internal_error(message);

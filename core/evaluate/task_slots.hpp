@@ -30,7 +30,7 @@ Task without_sources(const Task& task);
 struct TaskFindings {
   Recent<Calibration> baseline_times;
   Recent<ReferenceError> reference_errors;
-  VouchedTimes vouched;
+  UncontendedTimes uncontended;
 };
 
 /// A task that needs a slot.

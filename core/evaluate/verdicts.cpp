@@ -1,4 +1,4 @@
-// What ended how becomes an outcome and a reason that its author can use.
+// Converts the end of a build, a dry run or a judgement to an outcome and a reason for the author.
 #include "evaluate/verdicts.hpp"
 
 #include <algorithm>
@@ -122,7 +122,7 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
     case Ending::kOutOfMemory:
       return ended(Outcome::kOutOfMemory, j, j.message);
     case Ending::kException:
-      // The words are the submission's own; about a hidden shape they could tell what it was.
+      // The text is the submission's own, and could reveal a hidden shape.
       if (j.where.hidden) return ended(Outcome::kCrashed, j, "uncaught exception");
       return ended(Outcome::kCrashed, j, "uncaught exception '" + j.message + "'");
     case Ending::kNotLaunchable:
@@ -153,7 +153,7 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result) {
 /// Rationale: a finding of the dry run alone is reported, and rejects no submission: it has no values, and may go another way. But a
 /// module whose kernels are not seen on the device must show them in the dry run.
 Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& dry_run) {
-  if (verdict.work) verdict.work->rehearsed = dry_run;
+  if (verdict.work) verdict.work->dry_run = dry_run;
   if (!verdict.correct() || task.own_kernels == "optional") return verdict;
   const auto torch_alone = [](const Witnessed& work) {
     return " no kernel of its own: torch's operators did the work (" + operator_words(work) + ")";
@@ -162,9 +162,9 @@ Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witne
   if (!verdict.work) {
     if (dry_run && !dry_run->kernels.empty()) return verdict;
     verdict.reason = "its own kernels were not seen: the call that was watched failed";
-  } else if (verdict.work->torch_alone()) {
+  } else if (verdict.work->only_torch()) {
     verdict.reason = "it started" + torch_alone(*verdict.work);
-  } else if (dry_run && dry_run->torch_alone()) {
+  } else if (dry_run && dry_run->only_torch()) {
     verdict.reason = "without a device it started" + torch_alone(*dry_run);
     rejected = false;
   } else {

@@ -1,4 +1,4 @@
-// Zygotes are started together, waited for one by one, and started again when they have ended.
+// Starts both zygotes together, waits for each, and restarts those that have ended.
 #include "evaluate/zygotes.hpp"
 
 #include <sys/eventfd.h>
@@ -11,7 +11,7 @@ namespace hone {
 namespace {
 
 constexpr int kFailuresMax =
-    3;  // in a row, and an interpreter is started for every process instead
+    3;  // failures in a row; afterwards an interpreter is started for every process
 constexpr std::chrono::seconds kPatience{20};  // wait for a zygote; then processes start without it
 
 Result<std::unique_ptr<Launcher>> start_zygote(LauncherOptions options,
@@ -85,7 +85,7 @@ std::shared_ptr<Launcher> Zygotes::ready(Zygote& zygote) {
     } else if (++zygote.failures == kFailuresMax ||
                started.error().code == Code::kDeadlineExceeded) {
       zygote.failures = kFailuresMax;
-      // An interpreter without a zygote says what is missing.
+      // The error of a cold interpreter names the missing package.
       log_warning("evaluate", "zygotes: " + started.error().message);
     }
   }
@@ -106,7 +106,7 @@ Result<std::unique_ptr<Process>> Zygotes::spawn(const SpawnRequest& request, Use
     MutexLock lock(mutex_);
     launcher = ready(use == Use::kTrusted ? trusted_ : submissions_);
   }
-  // Without the lock: a launcher that hangs must not stop the others.
+  // Called without the lock: a launcher that hangs must not block the others.
   if (launcher == nullptr) return cold_.spawn(request);
   auto process = launcher->spawn(request);
   if (process || process.error().code != Code::kDeadlineExceeded) return process;

@@ -1,4 +1,4 @@
-// What is wrong with a journal: every page, every order, every sum.
+// Finds damage in a journal: in pages, in the order of turns, and by checksums.
 #include "journal/database.hpp"
 #include "journal/reader.hpp"
 #include "journal/schema.hpp"

@@ -26,7 +26,7 @@ Error failure_of(sqlite3* handle, int result) {
       return resource_exhausted("the disk is full (" + text + ")");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return unavailable("another process holds it (" + text + ")");
+      return unavailable("another process has locked it (" + text + ")");
     case SQLITE_CORRUPT:
       return failed_precondition("it is damaged (" + text + "); see: hone journal check");
     case SQLITE_NOTADB:
@@ -36,21 +36,22 @@ Error failure_of(sqlite3* handle, int result) {
       return failed_precondition("it cannot be written (" + text + ")");
     case SQLITE_CANTOPEN:
       return failed_precondition("it cannot be opened (" + text +
-                                 "): even to read it, its folder must be one that can be written; "
-                                 "copy it and its -wal file to such a one");
+                                 "): to read it, its folder must be writable; "
+                                 "copy it and its -wal file to a writable folder");
     case SQLITE_IOERR:
-      return unavailable("the disk fails (" + text + ", code " + std::to_string(result) + ")");
+      return unavailable("the disk reports an error (" + text + ", code " + std::to_string(result) +
+                         ")");
     default:
       return internal_error("sqlite: " + text + " (code " + std::to_string(result) + ")");
   }
 }
 
-/// What a cell is for a sum: its type, its length and its bytes.
+/// The part of a cell that its checksum covers: type, length and bytes.
 void add_cell(std::string& bytes, sqlite3_value* cell) {
   const int type = sqlite3_value_type(cell);
   std::string content;
   if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
-    // Rationale: a column of REAL keeps -0.0 as 0.
+    // Rationale: a column of type REAL stores -0.0 as 0.
     const double number = sqlite3_value_double(cell);
     const auto bits = type == SQLITE_INTEGER
                           ? sqlite3_value_int64(cell)

@@ -1,4 +1,4 @@
-// Database and Statement: SQLite behind values, so that one file includes it.
+// Database and Statement: a wrapper of SQLite, so that only one file includes it.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct sqlite3_stmt;
 
 namespace hone {
 
-/// Bytes that are no text.
+/// Bytes that are not text.
 struct Blob {
   std::string_view bytes;
 };
-/// What goes into a statement; borrowed for the call.
+/// A parameter of a statement; borrowed for the call.
 using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string_view, Blob>;
 
 /// A prepared statement. One thread at a time, as its database.
@@ -29,12 +29,12 @@ using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string_
 ///   while (row) { use(statement.integer(0)); HONE_ASSIGN(row, statement.next()); }
 class Statement {
  public:
-  /// Binds all its parameters and goes to the first row: false when there is none.
+  /// Binds all parameters and steps to the first row. False: there is no row.
   Result<bool> start(const std::vector<SqlValue>& cells);
   Result<bool> next();
-  /// Ends it before its last row.
+  /// Ends the statement before its last row.
   void stop();
-  /// For a statement without rows.
+  /// Runs a statement that returns no rows.
   Status run(const std::vector<SqlValue>& cells);
 
   std::int64_t integer(int column) const;
@@ -61,20 +61,20 @@ Status expect_file_path(const std::filesystem::path& path);
 class Database {
  public:
   enum class Mode { kRead, kWrite };
-  /// `vfs`: SQLite's name of the file functions to use; empty for the system's.
+  /// `vfs`: name of SQLite's file functions; empty: the system's.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& path, Mode mode,
                                                 const std::string& vfs = {});
 
-  /// One or several statements without rows.
+  /// Runs one or several statements that return no rows.
   Status execute(const std::string& sql);
   Result<Statement> prepare(std::string_view sql);
-  /// The number that `PRAGMA name` or another query of one row and column answers.
+  /// The number that a query with one row and column returns, such as `PRAGMA name`.
   Result<std::int64_t> number(std::string_view sql);
-  /// Rows that the last statement changed.
+  /// Number of rows that the last statement changed.
   std::int64_t changes() const;
   /// True after a failed sync: the contents of the disk are unknown.
   bool broken() const;
-  /// Copies the whole of it, as it is now, to a new file, while others write.
+  /// Copies the database in its present state to a new file, while others write.
   Status copy_to(const std::filesystem::path& path);
 
  private:

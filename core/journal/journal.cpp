@@ -1,4 +1,4 @@
-// The writer's thread, and the lock that keeps a second server out.
+// The writer's thread, and the lock that keeps other servers out.
 #include "journal/journal.hpp"
 
 #include <fcntl.h>
@@ -20,15 +20,15 @@ constexpr std::size_t kBatchMax = 1024;
 constexpr std::chrono::seconds kUpkeepEvery{1};
 constexpr double kDay = 86400;
 
-/// Rationale: of the file itself, whatever name it is reached by: links to it would have locks and
-/// write-ahead logs of their own.
+/// Rationale: the lock is on the file itself, whatever name it was opened with. A hard link would have its
+/// own lock and write-ahead log.
 Result<UniqueFd> lock_out_others(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
   if (const auto names = std::filesystem::hard_link_count(file, error); !error && names > 1) {
     return failed_precondition("it has " + std::to_string(names) +
-                               " names (hard links), expected one: who writes to it by one does "
-                               "not see what is written by another");
+                               " names (hard links), expected one; remove the other names: "
+                               "writes through one are not seen through another");
   }
   const std::string name = file.string() + ".lock";
   UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -39,8 +39,8 @@ Result<UniqueFd> lock_out_others(const std::filesystem::path& path) {
       "another server has this journal open; stop it, or choose another file");
 }
 
-/// Rationale: it holds tokens of episodes, which are secrets, and SQLite would make it for all to
-/// read. Its log and its shared memory take their modes from it.
+/// Rationale: the journal contains the tokens of episodes, which are secrets, and SQLite would create a file
+/// that all users can read. The write-ahead log and the shared-memory file get the same mode.
 Status keep_to_ourselves(const std::filesystem::path& path) {
   const UniqueFd made(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (made) return {};
@@ -166,7 +166,7 @@ void Journal::commit(std::vector<Addition>& batch) {
       ++failures_;
       log_error("journal", one.error().message);
     }
-    // Taken out, so that what it holds (an episode) is let go before the next is told.
+    // Moved out, so that whatever the callback holds (an episode) is released before the next one is called.
     const Done done = std::move(addition.done);
     if (done) done(one ? one : Status(one.error().in("journal")));
   }
@@ -201,7 +201,7 @@ std::string Journal::problem() const {
   return problem_;
 }
 
-/// Deletes a few rows at a time between two commits, so that no step waits long.
+/// Deletes a few rows at a time between two commits, so that no step waits for long.
 void Journal::keep_up() {
   const auto now = std::chrono::steady_clock::now();
   if (broken_ || now < upkeep_at_) return;
@@ -217,7 +217,7 @@ void Journal::keep_up() {
                           if (options_.keep_bytes > 0 && !gone.some) {
                             HONE_ASSIGN(gone, w.retire(1e300, options_.keep_bytes, pace_.budget()));
                           }
-                          if (gone.some) upkeep_at_ = {};  // there may be more
+                          if (gone.some) upkeep_at_ = {};  // there may be more to delete
                           forgotten_ += gone.episodes;
                           HONE_ASSIGN(bytes_, w.bytes());
                           return w.shrink(pace_.budget());

@@ -23,11 +23,11 @@ class Writer;
 
 struct JournalOptions {
   std::filesystem::path
-      path;  ///< the database; SQLite adds "-wal" and "-shm" files, and hone adds ".lock"
+      path;  ///< the database file; SQLite adds "-wal" and "-shm" files, and hone adds ".lock"
   double keep_days = 0;  ///< age after which released episodes are deleted; 0: never
   std::int64_t keep_bytes =
       0;  ///< file size above which the oldest released episodes are deleted; 0: no limit
-  std::string vfs{};  ///< SQLite's file functions; tests name their own
+  std::string vfs{};  ///< name of SQLite's file functions; for tests
 };
 
 /// Theory of operation. One thread writes. What is added waits in a queue; the thread takes all
@@ -42,28 +42,28 @@ class Journal {
  public:
   using Done = std::function<void(const Status&)>;
 
-  /// Makes it where there is none, brings an older schema up to date, and keeps other servers out.
-  /// failed_precondition: another server has it, it is damaged, newer than this program, or cannot
-  /// be written.
+  /// Creates the journal if there is none, migrates an older schema, and locks out other servers.
+  /// failed_precondition: another server has locked it, it is damaged or newer than this program, or it
+  /// cannot be written.
   static Result<std::unique_ptr<Journal>> open(JournalOptions options);
-  /// Writes what waits.
+  /// Writes all queued records.
   ~Journal();
 
-  /// `turns`: those that it begins with, for a branch.
+  /// `turns`: the first turns of a branch.
   void add(EpisodeRecord episode, Done done, std::vector<TurnRecord> turns = {});
   void add(TurnRecord turn, Done done);
-  /// No reply waits for an intent: without it, a lost step only gets new secret inputs.
+  /// No reply waits for an intent. If it is lost, a repeated step only gets new secret inputs.
   void add(IntentRecord intent);
   /// Releases the episode with this state, unless it has already ended.
   void release(std::uint64_t episode, RecordState state, Done done);
-  /// After all that was added before.
+  /// Called after everything that was added before is written.
   void sync(Done done);
 
-  /// Reads see everything that was reported as done.
+  /// A reader. It sees everything that was reported as done.
   const JournalReader& reader() const { return *reader_; }
 
-  /// Why the last write failed, until one succeeds; empty: nothing is wrong. Upkeep retries a
-  /// write.
+  /// Why the last write failed, until a write succeeds; empty: no error. Writes are also retried during
+  /// upkeep.
   std::string problem() const;
   /// {"episodes", "turns", "syncs", "failures", "forgotten", "upkeep_ms_max", "waiting", "bytes"}
   Value stats() const;
@@ -84,12 +84,12 @@ class Journal {
   const JournalOptions options_;
   UniqueFd lock_;
   std::unique_ptr<JournalReader> reader_;
-  // Below: the thread's own, once it runs.
+  // Used by the writer's thread only, once it runs.
   std::unique_ptr<Writer> writer_;
   bool broken_ = false;
   std::chrono::steady_clock::time_point upkeep_at_{};
   Pace pace_;
-  // Above.
+  // Used by the members above.
   std::atomic<std::int64_t> episodes_{0}, turns_{0}, syncs_{0}, failures_{0}, bytes_{0},
       forgotten_{0};
   std::atomic<double> upkeep_ms_max_{0};
@@ -101,8 +101,8 @@ class Journal {
   std::thread thread_;
 };
 
-/// With no server on it: forgets the released episodes of more than `keep_days` and gives the file's
-/// free space back. How many went.
+/// Without a server: deletes released episodes older than `keep_days`, and returns free space to the file
+/// system. Returns the number of deleted episodes.
 Result<std::int64_t> compact_journal(const std::filesystem::path& path, double keep_days);
 
 }  // namespace hone

@@ -6,8 +6,8 @@
 
 namespace hone {
 
-/// A transaction takes what it works and what the disk takes to write that down, and the second is
-/// known only afterwards: after one that took too long the next does half as much.
+/// A transaction takes its own time and the disk's time to write, which is known only afterwards. After a
+/// transaction that took too long, the next one does half as much.
 class Pace {
  public:
   using Span = std::chrono::microseconds;

@@ -1,4 +1,4 @@
-// What is read, row by row.
+// Reads the journal row by row.
 #include "journal/reader.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr const char* kEpisodeColumns =
     "parent_turn, state, fingerprint, changed_at, intent_turn, intent_action, intent_seed, turns, "
     "held, ";
 
-/// What was read is not what was written.
+/// The error for a row whose checksum does not match.
 Error damaged(std::uint64_t episode, const std::string& what) {
   char name[32];
   std::snprintf(name, sizeof name, "episode %016llx", static_cast<unsigned long long>(episode));
@@ -141,12 +141,12 @@ Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool 
   StoredEpisode episode = episode_of(one);
   const std::int64_t turns = one.integer(25);
   const bool sound = one.integer(27) != 0;
-  // Asked here and not of the database: what says so may be what is damaged.
+  // Checked here and not by the query, because the state itself may be damaged.
   const bool hidden =
       episode.state == RecordState::kForgotten || (held_only && one.integer(26) == 0);
   Status read = !sound ? damaged(id, " is not what was stored") : Status();
   if (read && !hidden) read = read_turns(episode);
-  // Not before: an open row keeps what the turns are read from as it was when the row was.
+  // Not earlier: an open row keeps the snapshot from which the turns are read.
   HONE_ASSIGN([[maybe_unused]] const bool more, one.next());
   HONE_TRY(read);
   if (hidden) return std::optional<StoredEpisode>();
@@ -212,8 +212,7 @@ Result<std::vector<JournalReader::Held>> JournalReader::held() const {
 
 namespace {
 
-/// The condition and its cells for a filter. An episode whose state is not to be believed is in
-/// every one's.
+/// The SQL condition and its parameters for a filter. An episode with a damaged state matches every state.
 std::pair<std::string, std::vector<SqlValue>> where(const EpisodeFilter& filter) {
   std::string sql = " WHERE (state != 4 OR NOT " + live_is_summed() + ")";
   std::vector<SqlValue> cells;
@@ -302,7 +301,7 @@ Status JournalReader::each(const EpisodeFilter& filter,
     if (!one) {
       if (!damaged || one.error().code != Code::kFailedPrecondition) return one.error();
       damaged(one.error());
-    } else if (*one) {  // else it was retired meanwhile
+    } else if (*one) {  // else it was deleted meanwhile
       HONE_TRY(visit(**one));
     }
   }

@@ -20,18 +20,18 @@ class Database;
 /// [any thread] All members.
 class JournalReader {
  public:
-  /// not_found where there is no journal; failed_precondition for what is none, is damaged, or has
-  /// another version of the schema.
+  /// not_found: there is no journal. failed_precondition: the file is not a journal, is damaged, or has
+  /// another schema version.
   static Result<std::unique_ptr<JournalReader>> open(const std::filesystem::path& path,
                                                      const std::string& vfs = {});
   ~JournalReader();
 
-  /// With its turns. nullopt: there is no such episode. failed_precondition: it, or a turn of it, is
-  /// not what was stored.
+  /// An episode with its turns; nullopt if there is none. failed_precondition: the episode or one of its
+  /// turns is damaged.
   Result<std::optional<StoredEpisode>> episode(std::uint64_t id) const;
-  /// The same, of one that is still held by its client; nullopt for one that was released.
+  /// As episode(), but only an open episode; nullopt for a released one.
   Result<std::optional<StoredEpisode>> held_episode(std::uint64_t id) const;
-  /// The held episode that this reset key made, and what it was asked for.
+  /// The open episode that a request with this reset key created, and the hash of that request.
   Result<std::optional<std::pair<std::uint64_t, Sha256>>> held_reset(const Sha256& key) const;
 
   struct Held {
@@ -39,20 +39,20 @@ class JournalReader {
     std::string client;
     bool ended;
   };
-  /// All of them: what a server that starts has to go on with.
+  /// All open episodes, which a starting server continues.
   Result<std::vector<Held>> held() const;
 
-  /// Newest first.
+  /// Sorted by time, the newest first.
   Result<std::vector<EpisodeLine>> list(const EpisodeFilter& filter) const;
-  /// Every episode, oldest first, with its turns; stops at the first error that `visit` returns,
-  /// and at a damaged episode unless `damaged` is set.
+  /// Visits every episode with its turns, the oldest first. Stops at the first error of `visit`, and at a
+  /// damaged episode unless `damaged` is set.
   Status each(const EpisodeFilter& filter, const std::function<Status(const StoredEpisode&)>& visit,
               const std::function<void(const Error&)>& damaged = {}) const;
 
   /// Lists damage, one line each; empty: none. Reads everything: pages, order of turns,
   /// hashes of what is stored by hash.
   Result<std::vector<std::string>> check() const;
-  /// A copy as it is now, in a new file.
+  /// Copies the journal in its present state to a new file.
   Status copy_to(const std::filesystem::path& path) const;
 
   enum class Name { kTask, kClient, kGroup };

@@ -15,11 +15,11 @@ namespace hone {
 
 enum class RecordState : std::int64_t {
   kOpen = 0,
-  kEnded = 1,      ///< its last turn was taken
-  kClosed = 2,     ///< its client said so
-  kReaped = 3,     ///< its lease ran out
-  kForgotten = 4,  ///< on its way out, a few turns at a time: readers do not see it
-  kDamaged = 5,    ///< in lists alone: its row is not what was stored
+  kEnded = 1,      ///< its last turn is done
+  kClosed = 2,     ///< its client closed it
+  kReaped = 3,     ///< its lease expired
+  kForgotten = 4,  ///< being deleted, a few turns at a time; readers do not see it
+  kDamaged = 5,    ///< only in lists: its row is damaged
 };
 std::string_view record_state_name(RecordState state);
 
@@ -29,17 +29,17 @@ struct EpisodeRecord {
   std::array<std::uint8_t, 16> token{};
   std::uint64_t seed = 0;
   std::string environment, task, backend, group, client;
-  Sha256 task_hash{};   ///< of the task as it was: a changed one must not go on under the same name
-  std::string options;  ///< MessagePack: what the reset asked for
+  Sha256 task_hash{};   ///< of the task at reset, to detect a task that has changed
+  std::string options;  ///< MessagePack: the options of the reset
   std::string reward, reward_config, reward_version, reward_hash;  ///< reward_config: MessagePack
   double opened_at = 0;
-  std::optional<Sha256> reset_key;  ///< of client and key, where the reset had one
+  std::optional<Sha256> reset_key;  ///< of client and key, if the reset had a key
   Sha256 reset_body{};
   std::uint64_t parent = 0;  ///< the episode that it branched from; 0: none
   std::int64_t parent_turn = 0;
 };
 
-/// A step was taken up: should the server die, its next try has the same secret inputs.
+/// A step that has begun. If the server dies, the repeated step gets the same secret inputs.
 struct IntentRecord {
   std::uint64_t episode = 0;
   std::int64_t turn = 0;
@@ -47,27 +47,28 @@ struct IntentRecord {
   std::uint64_t seed = 0;
 };
 
-/// A turn that is done.
+/// A finished turn.
 struct TurnRecord {
   std::uint64_t episode = 0;
   std::int64_t turn = 0;
   Sha256 hash{};                              ///< of the action
   std::shared_ptr<const std::string> action;  ///< MessagePack; null when only facts were read
   std::uint64_t seed = 0;
-  std::string outcome;  ///< its name, known to this version or not; empty when unscored
+  std::string
+      outcome;  ///< name of the outcome, perhaps unknown to this version; empty when unscored
   bool scored = false;
   double speedup = std::numeric_limits<double>::quiet_NaN();
   double reward = std::numeric_limits<double>::quiet_NaN();
-  std::uint64_t fingerprint = 0;             ///< of what measured; 0: nothing was
+  std::uint64_t fingerprint = 0;             ///< of a timed verdict; 0: not timed
   std::shared_ptr<const std::string> reply;  ///< MessagePack, as sent
-  /// What a compiler said, which the reply says again and others may: stored once for all of them,
-  /// where it is long. Null: nothing.
+  /// Compiler output, which the reply contains and other replies may contain as well. Long output is stored
+  /// once for all of them. Null: none.
   std::shared_ptr<const std::string> words;
   bool ended = false;
   double at = 0;
 };
 
-/// An episode as it is read back.
+/// An episode as read from the journal.
 struct StoredEpisode {
   EpisodeRecord record;
   RecordState state = RecordState::kOpen;
@@ -77,7 +78,7 @@ struct StoredEpisode {
   std::vector<TurnRecord> turns;  ///< in order
 };
 
-/// A line of a list of episodes.
+/// An entry of a list of episodes.
 struct EpisodeLine {
   std::uint64_t id = 0;
   std::string task, client, group, reward;

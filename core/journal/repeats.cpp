@@ -1,4 +1,4 @@
-// Finds repeats through a table of where eight bytes were seen last.
+// Finds repeated text with a table of the last positions of eight-byte sequences.
 #include "journal/repeats.hpp"
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kSeed = 8, kShortest = 12;  // bytes that are looked up; that make a copy
-/// Above it nothing is copied, so that a damaged file cannot say little and mean a lot.
+constexpr std::size_t kSeed = 8,
+                      kShortest = 12;  // bytes of a sequence that is looked up; shortest copy
+/// Above this size nothing is copied, so that a small damaged file cannot expand without limit.
 constexpr std::size_t kWhole = 64u << 20;
 constexpr int kTableBitsMin = 8, kTableBitsMax = 16;
 
@@ -20,7 +21,7 @@ void put_number(std::string& out, std::size_t number) {
   out += static_cast<char>(number);
 }
 
-/// Takes a number off the front.
+/// Removes a number from the front.
 bool take_number(std::string_view& from, std::size_t& number) {
   number = 0;
   for (int shift = 0; shift < 35 && !from.empty(); shift += 7) {
@@ -32,20 +33,20 @@ bool take_number(std::string_view& from, std::size_t& number) {
   return false;
 }
 
-/// Where each eight bytes were seen last, as far as no others took their place.
+/// The last position of each eight-byte sequence, unless a sequence with the same hash replaced it.
 class Seen {
  public:
   explicit Seen(std::string_view text)
       : text_(text), shift_(64 - bits_for(text.size())), last_(std::size_t{1} << (64 - shift_)) {}
 
-  /// The place where the bytes at `at` were seen before, which it notes them for.
+  /// The earlier position of the bytes at `at`; stores `at` as their new position.
   std::size_t exchange(std::size_t at) {
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, text_.data() + at, sizeof bytes);
     std::uint32_t& slot = last_[bytes * 0x9e3779b97f4a7c15u >> shift_];
     const std::uint32_t before = slot;
     slot = static_cast<std::uint32_t>(at + 1);
-    return before;  // 0: nowhere; else the place and one
+    return before;  // the position plus one; 0: none
   }
 
  private:
@@ -111,7 +112,7 @@ std::optional<std::string> with_repeats(std::string_view left, std::string_view 
     if (from >= all.size() || all.size() > kWhole || size > kWhole - all.size()) {
       return std::nullopt;
     }
-    // Byte by byte: a copy may reach into what it makes.
+    // Byte by byte, because a copy may overlap its own output.
     for (const std::size_t end = from + size; from < end; ++from) all += all[from];
   }
   return all.substr(start);

@@ -11,7 +11,7 @@ namespace hone {
 std::string without_repeats(std::string_view reply, std::string_view action,
                             std::string_view words);
 
-/// The reply again, byte for byte; nullopt for bytes that are of no reply of these texts.
+/// Restores the reply byte for byte; nullopt if the bytes do not belong to these texts.
 std::optional<std::string> with_repeats(std::string_view left, std::string_view action,
                                         std::string_view words);
 

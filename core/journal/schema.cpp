@@ -1,4 +1,4 @@
-// Each version of the schema as the step that leads to it.
+// The schema as a list of migrations, one for each version.
 #include "journal/schema.hpp"
 
 #include <string>
@@ -8,9 +8,10 @@ namespace {
 
 constexpr std::int64_t kApplication = 0x686f6e65;  // "hone"
 
-// Rationale: `held` rather than times says which episodes a server goes on with, so that a clock
-// that is set does not end any.
-constexpr const char* kSteps[] = {R"sql(
+// Rationale: the column `held`, not a time, decides which episodes a server continues, so that a change of
+// the clock ends no episode.
+constexpr const char* kSteps[] = {
+    R"sql(
 CREATE TABLE blobs (
   id INTEGER PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE,
@@ -62,12 +63,12 @@ CREATE TABLE turns (
   reply BLOB NOT NULL);
 CREATE UNIQUE INDEX turns_order ON turns (episode, turn);
 )sql",
-                                  // Rationale: before a blob goes SQLite asks whether a turn refers
-                                  // to it; without an index it reads all turns for each of them.
-                                  R"sql(
+    // Rationale: before SQLite deletes a blob, it checks whether a turn refers
+    // to it. Without an index it would read all turns for each blob.
+    R"sql(
 CREATE INDEX turns_action ON turns (action);
 )sql",
-                                  R"sql(
+    R"sql(
 ALTER TABLE episodes ADD COLUMN sum BLOB;
 ALTER TABLE episodes ADD COLUMN turns INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE turns ADD COLUMN sum BLOB;
@@ -79,8 +80,9 @@ UPDATE episodes SET
 UPDATE turns SET sum = hone_sum(episode, turn, hash, seed, outcome, scored, speedup, reward,
   fingerprint, ended, at, reply);
 )sql",
-                                  // Rationale: what was damaged before stays so, without a sum.
-                                  R"sql(
+    // Rationale: rows that were damaged before the migration get no checksum,
+    // so they stay damaged.
+    R"sql(
 ALTER TABLE turns ADD COLUMN words INTEGER REFERENCES blobs (id);
 CREATE INDEX turns_words ON turns (words) WHERE words IS NOT NULL;
 UPDATE turns SET
@@ -90,16 +92,15 @@ UPDATE turns SET
       hone_sha256(reply), NULL), NULL),
   reply = hone_pack(reply, (SELECT bytes FROM blobs WHERE id = action), NULL);
 )sql",
-                                  R"sql(
+    R"sql(
 ALTER TABLE episodes ADD COLUMN live BLOB;
 UPDATE episodes SET live = hone_sum(id, state, held, fingerprint, changed_at, intent_turn,
   intent_action, intent_seed, turns);
 )sql",
-                                  // Rationale: a name means the same to every version, so an
-                                  // outcome that this one does not know is kept as it is. The
-                                  // numbers are those of versions 1 to 5; a turn that was not
-                                  // scored has none. A damaged turn stays so, without a sum.
-                                  R"sql(
+    // Rationale: names mean the same in every version, so an unknown outcome is
+    // kept as it is. The numbers are those of versions 1 to 5. An unscored turn
+    // has none. A damaged turn stays damaged, without a checksum.
+    R"sql(
 ALTER TABLE turns RENAME COLUMN outcome TO number;
 ALTER TABLE turns ADD COLUMN outcome TEXT NOT NULL DEFAULT '';
 UPDATE turns SET outcome = CASE number
@@ -133,7 +134,7 @@ Status check_application(Database& database, std::int64_t version) {
   return {};
 }
 
-/// `column` holds the sum of the row.
+/// `column` contains the checksum of the row.
 std::string is_summed(std::string_view column, std::string_view summed) {
   return std::string(column) + " IS hone_sum(" + std::string(summed) + ")";
 }

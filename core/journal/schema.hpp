@@ -20,13 +20,13 @@ inline constexpr std::string_view kEpisodeSummed =
 inline constexpr std::string_view kTurnSummed =
     "episode, turn, turns.hash, seed, outcome, scored, speedup, reward, fingerprint, ended, at, "
     "hone_sha256(hone_unpack(reply, sent.bytes, said.bytes)), said.hash";
-/// Columns of an episode that change, for a second checksum that is updated with each change.
+/// Columns of an episode that change. A second checksum covers them and is updated with each change.
 inline constexpr std::string_view kEpisodeLive[] = {
     "id",          "state",         "held",        "fingerprint", "changed_at",
     "intent_turn", "intent_action", "intent_seed", "turns"};
 
-/// Conditions: an episode's row, or what changes in it alone, is what was stored; and a turn's with
-/// its texts, over kTurnTables.
+/// SQL conditions: an episode's row is intact; its changing columns are intact; a turn and its texts are
+/// intact (over kTurnTables).
 std::string episode_is_summed();
 std::string live_is_summed();
 std::string turn_is_summed();
@@ -34,10 +34,10 @@ inline constexpr const char* kTurnTables =
     " FROM turns JOIN blobs AS sent ON sent.id = turns.action "
     "LEFT JOIN blobs AS said ON said.id = turns.words ";
 
-/// Makes the tables in an empty file or brings older ones up to date, in one transaction.
-/// failed_precondition: the file is of something else, or newer than this program.
+/// Makes the tables in an empty file or migrates older ones, in one transaction. failed_precondition: the
+/// file belongs to another program, or is newer than this one.
 Status prepare_schema(Database& database);
-/// The same question without writing: not even an older version is accepted.
+/// Checks the version without writing. Even an older version is refused.
 Status check_schema(Database& database);
 
 }  // namespace hone

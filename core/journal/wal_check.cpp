@@ -11,7 +11,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kHeader = 32, kFrameHeader = 24;
-constexpr std::uint32_t kMagic = 0x377f0682;  // with its last bit: words of sums are big-endian
+constexpr std::uint32_t kMagic = 0x377f0682;  // the last bit: checksum words are big-endian
 constexpr int kLooks = 3;
 
 using Byte = unsigned char;
@@ -38,8 +38,8 @@ struct Sums {
 };
 
 struct Look {
-  std::uint64_t spoilt = 0;   ///< the first frame that is, counted from 1; 0: none
-  std::uint64_t commits = 0;  ///< behind it
+  std::uint64_t spoilt = 0;   ///< the first damaged frame, from 1; 0: none
+  std::uint64_t commits = 0;  ///< commits after that frame
   std::array<Byte, 8> salts{};
 };
 
@@ -84,7 +84,7 @@ std::string lost_in_wal(const std::filesystem::path& database) {
   wal += "-wal";
   const Look look = look_at(wal);
   if (look.commits < 2) return "";
-  // A frame that a server was just writing was whole before it wrote what lies behind it.
+  // A server that is writing completes each frame before it writes the next one.
   for (int i = 1; i < kLooks; ++i) {
     const Look again = look_at(wal);
     if (again.spoilt != look.spoilt || again.salts != look.salts) return "";

@@ -1,4 +1,4 @@
-// What is written, row by row.
+// Writes the journal row by row.
 #include "journal/writer.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kWordsMin = 256;  // a row of their own costs a hundred bytes
+constexpr std::size_t kWordsMin =
+    256;  // shortest text with its own row, which costs about a hundred bytes
 constexpr int kRetiredAtOnce = 16;
 constexpr int kPagesAtOnce = 16;
 
@@ -26,7 +27,7 @@ SqlValue number_or_null(double number) {
   return std::isnan(number) ? SqlValue() : SqlValue(number);
 }
 
-/// Changes an episode (?1): its columns and its sum, where what is there is what was stored.
+/// Changes the columns and the checksum of episode ?1, if its row is intact.
 std::string change(const std::vector<std::pair<std::string_view, std::string_view>>& columns) {
   std::string sql = "UPDATE episodes SET ", summed;
   for (const auto& [column, value] : columns) {
@@ -49,7 +50,7 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
   HONE_ASSIGN(writer->database_, Database::open(path, Database::Mode::kWrite, vfs));
   Database& d = *writer->database_;
   HONE_TRY(prepare_schema(d));
-  // FULL: a commit is on the disk, not only in the operating system's hands.
+  // FULL: a committed transaction is on the disk, not only in the page cache.
   HONE_TRY(
       d.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                 "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON"));
@@ -108,7 +109,7 @@ Result<std::int64_t> Writer::blob(const Sha256& hash, const std::string& bytes) 
   HONE_ASSIGN(const bool known, find_blob_.start({blob_of(hash)}));
   if (known) {
     const std::int64_t id = find_blob_.integer(0);
-    // A statement with rows to come would keep the log from being folded into the file.
+    // An unfinished statement would prevent a checkpoint of the write-ahead log.
     HONE_ASSIGN([[maybe_unused]] const bool more, find_blob_.next());
     HONE_TRY(use_blob_.run({id}));
     return id;
@@ -143,7 +144,7 @@ Status Writer::write(const TurnRow& row) {
                                     number_of(t.fingerprint), t.turn});
 }
 
-/// `cells` begin with its id.
+/// The first of `cells` is the id.
 Status Writer::change_episode(Statement& statement, const std::vector<SqlValue>& cells) {
   HONE_TRY(statement.run(cells));
   if (database_->changes() == 1) return {};
@@ -151,7 +152,7 @@ Status Writer::change_episode(Statement& statement, const std::vector<SqlValue>&
   std::snprintf(name, sizeof name, "%016llx",
                 static_cast<unsigned long long>(std::get<std::int64_t>(cells.front())));
   return failed_precondition("episode " + std::string(name) +
-                             " is not there, or not what was stored; see: hone journal check");
+                             " is missing or damaged; see: hone journal check");
 }
 
 Status Writer::write(const IntentRecord& i) {
@@ -168,7 +169,7 @@ Status Writer::touch() {
   return database_->execute("PRAGMA user_version = " + std::to_string(version));
 }
 
-/// The last one, so that what is left has no gap. False: there is none.
+/// Deletes the last turn first, so that the rest has no gap. False: there is no turn.
 Result<bool> Writer::drop_turn(std::int64_t episode) {
   HONE_ASSIGN(const bool found, drop_turn_.start({episode}));
   if (!found) return false;
@@ -223,7 +224,7 @@ Status Writer::fold() {
   return database_->execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-/// Of what is in use: free pages are used again before the file grows.
+/// Bytes in use. Free pages are reused before the file grows.
 Result<std::int64_t> Writer::bytes() {
   HONE_ASSIGN(const std::int64_t pages, database_->number("PRAGMA page_count"));
   HONE_ASSIGN(const std::int64_t free, database_->number("PRAGMA freelist_count"));

@@ -13,7 +13,7 @@
 
 namespace hone {
 
-/// A turn as it is written: its reply without what it repeats, and hashes.
+/// A turn in its stored form: the reply without repeated text, and hashes.
 struct TurnRow {
   explicit TurnRow(TurnRecord record);
 
@@ -43,16 +43,16 @@ class Writer {
   Status touch();
 
   struct Retired {
-    int episodes = 0;   ///< that are gone
-    bool some = false;  ///< anything went, so that there may be more
+    int episodes = 0;   ///< number of deleted episodes
+    bool some = false;  ///< at least one row was deleted, so there may be more
   };
-  /// Deletes released episodes that are older than `before` (seconds since 1970), or the oldest when
-  /// the file holds more than `bytes` (0: whatever its size), turn by turn until `budget` is spent.
+  /// Deletes released episodes that are older than `before` (seconds since 1970), or the oldest ones while
+  /// the file is larger than `bytes` (0: no limit), turn by turn until `budget` is used up.
   Result<Retired> retire(double before, std::int64_t bytes, std::chrono::microseconds budget);
-  /// Gives free pages back to the file system until `budget` is spent.
+  /// Returns free pages to the file system until `budget` is used up.
   Status shrink(std::chrono::microseconds budget);
   Result<std::int64_t> bytes();
-  /// Rewrites the file without free pages and folds the log into it. Takes as long as it takes.
+  /// Rewrites the file without free pages and checkpoints the log. Has no time limit.
   Status fold();
 
  private:

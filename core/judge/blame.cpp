@@ -17,7 +17,7 @@ Judgement blame(const Round& round, Culprit culprit, const Where& where) {
   return {round.ending, culprit, where, round.message, {}, hindered_kind(round.flags)};
 }
 
-Judgement frozen_badly(const Error& error, Culprit culprit, const Where& where) {
+Judgement freeze_failure(const Error& error, Culprit culprit, const Where& where) {
   const Ending ending = error.code == Code::kNotFound            ? Ending::kDied
                         : error.code == Code::kResourceExhausted ? Ending::kStarved
                                                                  : Ending::kFault;

@@ -19,7 +19,7 @@ Judgement fault(const Error& error);
 /// A round that failed: of `culprit`, in `where`. A fault keeps the culprit, because the culprit may have provoked it.
 Judgement blame(const Round& round, Culprit culprit, const Where& where);
 /// A freeze that was not confirmed: the process has ended or was starved, or it is a fault.
-Judgement frozen_badly(const Error& error, Culprit culprit, const Where& where);
+Judgement freeze_failure(const Error& error, Culprit culprit, const Where& where);
 /// Gives the runner its orders for a round over the set. A plan that the device cannot start is the culprit's failure.
 Judgement order(const InputSet& set, Runner& runner, const Layout& layout, std::uint64_t secret,
                 std::uint64_t scratch_at, Culprit culprit, const Where& where);

@@ -46,7 +46,7 @@ Judgement BaselineTimes::load_into(DatasetRunner& baseline, std::uint64_t number
 
 Judgement BaselineTimes::call_once(DatasetRunner& baseline) const {
   if (Status frozen = baseline.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), Culprit::kBaseline, kWhere);
+    return freeze_failure(frozen.error(), Culprit::kBaseline, kWhere);
   if (Judgement loaded = load_into(baseline, kFloorRounds); !passed(loaded)) return loaded;
   const Round round = baseline.runner->timed_round(Order::kRun, 1, kReferenceSeconds);
   return round.ending == Ending::kDone ? correct_so_far()
@@ -55,7 +55,7 @@ Judgement BaselineTimes::call_once(DatasetRunner& baseline) const {
 
 Judgement BaselineTimes::time_calls(DatasetRunner& baseline) const {
   if (Status frozen = baseline.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), Culprit::kBaseline, kWhere);
+    return freeze_failure(frozen.error(), Culprit::kBaseline, kWhere);
   std::vector<double> floors, calls;
   const int floor_rounds = on_device_ ? kFloorRoundsOfDevice : kFloorRounds;
   for (int i = 0; i < floor_rounds; ++i) {

@@ -77,7 +77,7 @@ class HostWorkbench : public Workbench {
   Result<bool> throttled() const override { return false; }  // processors do not report it
 
   Status snapshot(const Arena&, std::uint64_t, std::uint64_t, std::unique_ptr<Arena>&) override {
-    return internal_error("what stands still needs no copy");
+    return internal_error("a frozen process needs no copy");
   }
 
   Status scrub(const Arena& arena) override {

@@ -123,7 +123,7 @@ Status InputSet::load(const Runner& runner, const Layout& layout, std::uint64_t 
 }
 
 Status InputSet::give(Runner& runner, const Layout& layout, std::uint64_t secret) const {
-  if (!runner.withholds()) return load(runner, layout, secret);
+  if (!runner.withholds_inputs()) return load(runner, layout, secret);
   HONE_TRY(put(runner, layout, secret, Part::kOutputs));
   return runner.give_inputs([set = *this, &runner, layout, secret] {
     return set.put(runner, layout, secret, Part::kInputs);

@@ -22,7 +22,7 @@ struct BaselineBlock {
 /// A runner of the dataset's own code, kept between submissions.
 struct DatasetRunner : Calibration {  // a baseline's
   Runner* runner = nullptr;
-  Vouched vouched = {};                           ///< baseline: from earlier submissions
+  UncontendedTime uncontended = {};               ///< baseline: from earlier submissions
   std::shared_ptr<BaselineBlock> last = nullptr;  ///< baseline: for the next submission of its task
   /// Reference: the difference of its own answers from the exact ones; none where the task has a tolerance of its own.
   std::optional<ReferenceError> error = std::nullopt;

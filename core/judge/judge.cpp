@@ -83,8 +83,8 @@ void Judge::serve(JudgeRequest request, std::vector<UniqueFd> fds) {
   const std::int64_t runner = request.runner;
   JudgedReply answer{judge(std::move(request), std::move(fds))};
   answer.kept = kept_.count(runner) != 0;
-  const Vouched vouched = std::exchange(vouched_, {});
-  if (vouched.calls > 0) answer.vouched = vouched;
+  const UncontendedTime uncontended = std::exchange(uncontended_, {});
+  if (uncontended.calls > 0) answer.uncontended = uncontended;
   host_.reply(answer);
   if (spare_bytes_ == 0 || device_code_) return;
   if (auto spare = Arena::create(backend_, device_, spare_bytes_, true))
@@ -263,7 +263,8 @@ Judgement Judge::judge(JudgeRequest request, std::vector<UniqueFd> fds) {
 
 /// A module's process stands still from now on.
 void Judge::keep(const JudgeRequest& request, std::unique_ptr<ProcessRunner> runner) {
-  if (runner->withholds() && !stands_still(*runner, *workbench_, request.settings.defences)) return;
+  if (runner->withholds_inputs() && !stands_still(*runner, *workbench_, request.settings.defences))
+    return;
   kept_.insert_or_assign(request.runner, std::move(runner));
 }
 
@@ -272,7 +273,7 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   const auto reference = installed(TrustedRole::kReference, request.reference);
   auto baseline = installed(TrustedRole::kBaseline, request.baseline);
   HONE_ASSERT(reference && baseline);
-  if (request.vouched) baseline->vouched = *request.vouched;
+  if (request.uncontended) baseline->uncontended = *request.uncontended;
   const SessionHost host = session_host();
   Session session({request.task, seed_of(request.seed), request.settings, *reference, *baseline,
                    runner, *workbench_, host});
@@ -281,7 +282,7 @@ Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>&
   const Round ready = set_up();
   if (ready.ending != Ending::kDone) return blame(ready, Culprit::kSubmission, {Place::kLoading});
   Judgement judged = session.judge();
-  vouched_ = session.vouched();
+  uncontended_ = session.uncontended();
   return judged;
 }
 
@@ -293,7 +294,7 @@ Judgement Judge::judge_kept(const JudgeRequest& request, UniqueFd artifact, Plan
   if (found == kept_.end()) return fault(internal_error("no runner of that id is kept"));
   std::unique_ptr<ProcessRunner> runner = std::move(found->second);
   kept_.erase(found);
-  if (!runner->withholds() && defences.holds(Defence::kKnownAnswer)) {
+  if (!runner->withholds_inputs() && defences.holds(Defence::kKnownAnswer)) {
     const std::uint64_t secret = derive_seed(seed_of(request.seed), "known answer");
     if (Status known = known_answer_->ask(*runner, *workbench_, options, secret); !known)
       return {Ending::kRefused,

@@ -84,8 +84,8 @@ class Judge {
   /// The next submission's, made between two requests: the kernel takes milliseconds to clear it.
   std::unique_ptr<Arena> spare_;
   std::uint64_t spare_bytes_ = 0;  ///< what the last submission needed
-  bool beside_others_ = false;     ///< other judges have something on the device
-  Vouched vouched_;                ///< found by the last session
+  bool others_present_ = false;    ///< other judges have something on the device
+  UncontendedTime uncontended_;    ///< found by the last session
 };
 
 }  // namespace hone

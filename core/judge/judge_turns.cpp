@@ -12,8 +12,8 @@ constexpr std::uint64_t kMemoryShare = 32;  // that is to be free where somethin
 Status expect_memory(Workbench& workbench) {
   const std::uint64_t bytes = workbench.memory_bytes() / kMemoryShare;
   if (workbench.has_free(bytes)) return {};
-  return resource_exhausted("what others have on the device leaves less than " +
-                            std::to_string(bytes) + " bytes of its memory");
+  return resource_exhausted("other processes leave less than " + std::to_string(bytes) +
+                            " bytes of device memory free");
 }
 
 }  // namespace
@@ -26,11 +26,11 @@ SessionHost Judge::session_host() {
   host.give_way = [this](const std::function<Status()>& stand_still) {
     return give_way(stand_still);
   };
-  host.beside_others = [this] { return beside_others_; };
-  host.others_stand = [this] {
-    const bool any =
-        beside_others_ || std::any_of(kept_.begin(), kept_.end(),
-                                      [](const auto& kept) { return kept.second->withholds(); });
+  host.others_present = [this] { return others_present_; };
+  host.is_device_still = [this] {
+    const bool any = others_present_ ||
+                     std::any_of(kept_.begin(), kept_.end(),
+                                 [](const auto& kept) { return kept.second->withholds_inputs(); });
     return !any || workbench_->is_still();
   };
   host.end = [this] { host_.end(); };
@@ -40,13 +40,13 @@ SessionHost Judge::session_host() {
 
 /// The device is this judge's alone then.
 Status Judge::await_quiet() {
-  HONE_ASSIGN(beside_others_, host_.quiet());
-  return beside_others_ ? expect_memory(*workbench_) : Status();
+  HONE_ASSIGN(others_present_, host_.quiet());
+  return others_present_ ? expect_memory(*workbench_) : Status();
 }
 
 /// What others have on the device is not to be part of what a baseline takes.
 Judgement Judge::expect_still() {
-  if (!beside_others_ || workbench_->is_still()) return correct_so_far();
+  if (!others_present_ || workbench_->is_still()) return correct_so_far();
   return busy_device();
 }
 

@@ -84,14 +84,15 @@ Status KnownAnswer::ask(ProcessRunner& runner, Workbench& workbench, const Runne
   if (!artifact) return internal_error("no descriptor for the known answer");
   const Round loaded =
       runner.reload(task_, plans_, std::move(artifact), nullptr, options, kSeconds);
-  if (loaded.ending != Ending::kDone) return unavailable("it did not load: " + loaded.message);
+  if (loaded.ending != Ending::kDone)
+    return unavailable("the artifact did not load: " + loaded.message);
   HONE_TRY(runner.prepare(Form::kEntry, task_.timed, layout_.total));
   RoundValues& values = runner.values(0);
   values[0] = x.payload;
   values[1] = y.payload;
   values[2] = kElements;
   const Round ran = runner.plain_round(Order::kRun, 1, kSeconds);
-  if (ran.ending != Ending::kDone) return unavailable("it did not end well: " + ran.message);
+  if (ran.ending != Ending::kDone) return unavailable("the call failed: " + ran.message);
   HONE_ASSIGN(const auto answered, words(runner.arena(), y));
   const std::vector<std::uint32_t> expected = right(given);
   std::size_t wrong = 0;

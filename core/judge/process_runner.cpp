@@ -161,7 +161,7 @@ Round ProcessRunner::starved(double passed_s) const {
 /// The ending of a round whose time is over; nothing while it is not. `limit_s`: the time left to the candidate; `timeout_s`:
 /// the limit of one round.
 std::optional<Round> ProcessRunner::over_time(double passed_s, double limit_s, double timeout_s) {
-  starved_.look();
+  starved_.sample();
   if (passed_s <= limit_s) return std::nullopt;
   if (passed_s - starved_s(passed_s) > limit_s) {
     const bool of_all = limit_s < timeout_s;
@@ -233,7 +233,7 @@ Round ProcessRunner::device_round(Order order, std::size_t calls, double timeout
     if (Status put = put_inputs_(); !put) return {Ending::kFault, 0, put.error().message};
   }
   Round result = wait_done(give(order, calls, options_.spin), timeout_s, options_.spin);
-  const Status seen = witness_ != nullptr ? witness_->look() : Status();
+  const Status seen = witness_ != nullptr ? witness_->read() : Status();
   const std::int64_t stop = monotonic_ns();
   result.seconds = static_cast<double>(stop - start) * 1e-9;
   if (witness_ != nullptr) witness_->keep();
@@ -270,7 +270,7 @@ Status ProcessRunner::give_inputs(std::function<Status()> put) {
 }
 
 /// Not where the judge needs the same core.
-void ProcessRunner::stay_awake(bool awake) {
+void ProcessRunner::keep_core_busy(bool awake) {
   orders_->awake.store(awake && options_.spin ? 1 : 0, std::memory_order_relaxed);
 }
 
@@ -285,7 +285,7 @@ std::vector<int> ProcessRunner::cores() const {
   return cores;
 }
 
-void ProcessRunner::keep_to(const std::vector<int>& cores) {
+void ProcessRunner::set_affinity(const std::vector<int>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
@@ -305,14 +305,14 @@ Result<bool> ProcessRunner::stand_still() {
   return true;
 }
 
-Result<bool> ProcessRunner::settled_in(const Arena& arena) {
-  return witness_ != nullptr ? witness_->agrees(arena) : true;
+Result<bool> ProcessRunner::outputs_unchanged_in(const Arena& arena) {
+  return witness_ != nullptr ? witness_->is_unchanged(arena) : true;
 }
 
-Result<std::string> ProcessRunner::see(const Layout& layout, std::uint64_t secret) {
+Result<std::string> ProcessRunner::sample_outputs(const Layout& layout, std::uint64_t secret) {
   if (witness_ == nullptr) return std::string();
   witness_->aim(*arena_, layout, secret);
-  return witness_->see();
+  return witness_->read_rows();
 }
 
 Round ProcessRunner::timed_round(Order order, std::size_t calls, double timeout_s) {

@@ -67,16 +67,16 @@ class ProcessRunner : public Runner {
   Status prepare(Form form, const Dims& dims, std::uint64_t scratch_at) override;
   std::uint64_t scratch_bytes(const Dims& dims) const override;
   void aim(const Layout& layout, std::uint64_t secret) override;
-  Result<bool> settled_in(const Arena& arena) override;
-  Result<std::string> see(const Layout& layout, std::uint64_t secret) override;
-  bool withholds() const override { return options_.module; }
+  Result<bool> outputs_unchanged_in(const Arena& arena) override;
+  Result<std::string> sample_outputs(const Layout& layout, std::uint64_t secret) override;
+  bool withholds_inputs() const override { return options_.module; }
   bool observes() const override { return options_.observes; }
   std::string observed() const override;
   Status give_inputs(std::function<Status()> put) override;
   void forget_inputs() override { put_inputs_ = nullptr; }
-  void stay_awake(bool awake) override;
+  void keep_core_busy(bool awake) override;
   std::vector<int> cores() const override;
-  void keep_to(const std::vector<int>& cores) override;
+  void set_affinity(const std::vector<int>& cores) override;
   bool can_stand_still() const override { return options_.module && handles_.freeze; }
   Result<bool> stand_still() override;
   bool is_kept() const override { return options_.keeps; }

@@ -58,16 +58,16 @@ class Runner {
   /// Names the outputs that the clock waits for, and a secret that chooses places in them. Does nothing if rounds end frozen.
   virtual void aim([[maybe_unused]] const Layout& layout, [[maybe_unused]] std::uint64_t secret) {}
   /// Whether the arena, or a copy of it, has the outputs that the clock stopped at; false if they were written after it.
-  virtual Result<bool> settled_in([[maybe_unused]] const Arena& arena) { return true; }
+  virtual Result<bool> outputs_unchanged_in([[maybe_unused]] const Arena& arena) { return true; }
   /// Bytes at secret places of these outputs, or all if they are few; empty without a witness. The process must not be running
   /// a round. Replaces the choice of aim().
-  virtual Result<std::string> see([[maybe_unused]] const Layout& layout,
-                                  [[maybe_unused]] std::uint64_t secret) {
+  virtual Result<std::string> sample_outputs([[maybe_unused]] const Layout& layout,
+                                             [[maybe_unused]] std::uint64_t secret) {
     return std::string();
   }
   /// Whether the submission has host code next to the device. Then inputs are written after the clock has started, and the
   /// baseline is timed while the submission is frozen or gone.
-  virtual bool withholds() const { return false; }
+  virtual bool withholds_inputs() const { return false; }
   /// Whether a round of Order::kObserved traces the kernels and operators of a call, and the untrusted report of the last one.
   virtual bool observes() const { return false; }
   virtual std::string observed() const { return {}; }
@@ -78,10 +78,10 @@ class Runner {
   virtual void forget_inputs() {}
   /// Whether it keeps its core busy between rounds. Rationale: a core that has slept for milliseconds has lost its caches, and a
   /// call with much host code is slower by a tenth of a millisecond after that.
-  virtual void stay_awake([[maybe_unused]] bool awake) {}
+  virtual void keep_core_busy([[maybe_unused]] bool awake) {}
   /// The cores that its process computes on, and a change of them. Empty, and without effect, if hone may not choose them.
   virtual std::vector<int> cores() const { return {}; }
-  virtual void keep_to([[maybe_unused]] const std::vector<int>& cores) {}
+  virtual void set_affinity([[maybe_unused]] const std::vector<int>& cores) {}
   /// Runners that withhold: whether a control group can freeze all processes of the submission, and only hone can thaw it.
   virtual bool can_stand_still() const { return false; }
   /// Freezes it on the processor, until its next plain round or thaw(). False: it has ended, or cannot be frozen.

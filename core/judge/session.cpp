@@ -48,9 +48,9 @@ Judgement Session::judge() {
 
 Judgement Session::measure() {
   if (Status frozen = input_.submission.freeze(); !frozen)
-    return frozen_badly(frozen.error(), Culprit::kSubmission, {Place::kMeasurement});
+    return freeze_failure(frozen.error(), Culprit::kSubmission, {Place::kMeasurement});
   if (Status frozen = input_.baseline.runner->freeze(); !frozen)
-    return frozen_badly(frozen.error(), Culprit::kBaseline, {Place::kMeasurement});
+    return freeze_failure(frozen.error(), Culprit::kBaseline, {Place::kMeasurement});
   input_.submission.set_urgent(true);
   if (Judgement judged = protocol_->measure(); !passed(judged)) return judged;
   return rules_.judge(timings_);

@@ -32,7 +32,7 @@ class Session {
   /// Checks the submission, then times it.
   Judgement judge();
   /// The baseline's uncontended times that this session measured; no calls if it measured none.
-  Vouched vouched() const { return protocol_->uncontended(); }
+  UncontendedTime uncontended() const { return protocol_->uncontended(); }
 
  private:
   Judgement measure();

@@ -26,9 +26,9 @@ struct SessionHost {
   /// `stand_still` freezes the submission first, if a judge waits; null: nothing to freeze.
   std::function<Status(const std::function<Status()>& stand_still)> give_way = nullptr;
   /// Whether other judges have anything on the device.
-  std::function<bool()> beside_others = nullptr;
+  std::function<bool()> others_present = nullptr;
   /// Whether the device is still, besides the judge's own work.
-  std::function<bool()> others_stand = nullptr;
+  std::function<bool()> is_device_still = nullptr;
   /// `end` ends the submission; `ended` returns once nothing of it is left.
   std::function<void()> end = nullptr;
   std::function<Status()> ended = nullptr;

@@ -48,14 +48,14 @@ Status Witness::read(const Arena& arena) {
   return {};
 }
 
-Result<std::string> Witness::see() {
-  HONE_TRY(look());
+Result<std::string> Witness::read_rows() {
+  HONE_TRY(read());
   return std::string(area_.memory(), rows_ * kRow);
 }
 
 void Witness::keep() { seen_.assign(area_.memory(), area_.memory() + rows_ * kRow); }
 
-Result<bool> Witness::agrees(const Arena& arena) {
+Result<bool> Witness::is_unchanged(const Arena& arena) {
   if (rows_ == 0) return true;
   HONE_TRY(read(arena));
   return std::memcmp(seen_.data(), area_.memory(), seen_.size()) == 0;

@@ -23,7 +23,7 @@ class WitnessArea {
   char* memory_ = nullptr;  ///< the device's, until it is closed
 };
 
-/// One thread. agrees() finds outputs that were written after the clock had stopped, so a `done` that is reported early gains
+/// One thread. is_unchanged() finds outputs that were written after the clock had stopped, so a `done` that is reported early gains
 /// nothing.
 class Witness {
  public:
@@ -32,19 +32,19 @@ class Witness {
 
   /// Chooses the rows of the round that follows.
   void aim(const Arena& arena, const Layout& layout, std::uint64_t secret);
-  /// No round follows: look() reads nothing.
+  /// No round follows: read() reads nothing.
   void forget() {
     rows_ = 0;
     seen_.clear();
   }
   /// Reads them; the clock waits for it.
-  Status look() { return rows_ == 0 ? Status() : read(*arena_); }
+  Status read() { return rows_ == 0 ? Status() : read(*arena_); }
   /// Reads and returns them.
-  Result<std::string> see();
-  /// Keeps the rows of the last look() for agrees(), because other witnesses use the same area.
+  Result<std::string> read_rows();
+  /// Keeps the rows of the last read() for is_unchanged(), because other witnesses use the same area.
   void keep();
   /// Reads them once more, in the arena when the round has ended or in a copy of it. Whether they are unchanged.
-  Result<bool> agrees(const Arena& arena);
+  Result<bool> is_unchanged(const Arena& arena);
 
  private:
   Status read(const Arena& arena);

@@ -29,7 +29,7 @@ struct Calibration {
 };
 
 /// Uncontended times of a baseline's rounds. Modules on a device only.
-struct Vouched {
+struct UncontendedTime {
   std::size_t calls = 0;  ///< of a round; 0: nothing is known
   double seconds = 0;     ///< the median round
   double floor_s = 0;     ///< the median empty round

@@ -45,13 +45,13 @@ struct JudgedReply {
   static constexpr std::string_view kName = "judged";
   Judgement judgement;
   bool kept = false;  ///< the process may serve another submission
-  std::optional<Vouched> vouched = {};
+  std::optional<UncontendedTime> uncontended = {};
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {
     visit("judgement", self.judgement);
     visit("kept", self.kept);
-    visit("vouched", self.vouched);
+    visit("uncontended", self.uncontended);
   }
 };
 

@@ -91,7 +91,8 @@ struct JudgeRequest {
   MeasureSettings settings;
   std::int64_t seed = 0;
   FormPlans plans;
-  std::optional<Vouched> vouched = {};  ///< of this baseline, from an earlier submission
+  std::optional<UncontendedTime> uncontended =
+      {};  ///< of this baseline, from an earlier submission
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {
@@ -106,7 +107,7 @@ struct JudgeRequest {
     visit("settings", self.settings);
     visit("seed", self.seed);
     visit("plans", self.plans);
-    visit("vouched", self.vouched);
+    visit("uncontended", self.uncontended);
   }
 };
 

@@ -13,7 +13,7 @@ struct MeasureSettings {
   int pairs_min = 7, pairs_max = 15;  ///< A·B pairs
   double seconds_max = 1.5;           ///< target duration of a measurement
   std::int64_t set_mb = 96;           ///< memory for the inputs and outputs of a round
-  int singles = 5;                    ///< pairs of rounds of a single call
+  int single_call_pairs = 5;          ///< pairs of single-call rounds
   /// Widest interval of a speedup, relative to it, if the baseline's own rounds vary as well; 0: any. With a wider one hone
   /// measures again, then reports a fault.
   double max_interval = 0;
@@ -30,7 +30,7 @@ struct MeasureSettings {
     visit("pairs_max", self.pairs_max, 3, 1000);
     visit("seconds_max", self.seconds_max, 0.01, 600);
     visit("set_mb", self.set_mb, 1, 65536);
-    visit("singles", self.singles, 0, 100);
+    visit("single_call_pairs", self.single_call_pairs, 0, 100);
     visit("max_interval", self.max_interval, 0, 1e6);
     visit("submission_seconds", self.submission_seconds, 0.1, 86400);
     visit("swapped", self.swapped);

@@ -1,4 +1,4 @@
-// The table of dtypes, and the rounding of the floats of 16 bits.
+// The table of dtypes, and the rounding of 16-bit floats.
 #include "model/dtype.hpp"
 
 #include <bit>
@@ -19,8 +19,9 @@ constexpr DTypeFacts kDTypes[] = {
 };
 const DTypeFacts& facts(DType dtype) { return kDTypes[static_cast<int>(dtype)]; }
 
-constexpr std::uint32_t kInfinity = 0x7f800000;        // a float's, as are those below
-constexpr std::uint32_t kHalfOverflows = 0x477ff000;   // 65520, the first that rounds to infinity
+constexpr std::uint32_t kInfinity = 0x7f800000;  // bits of a float, like those below
+constexpr std::uint32_t kHalfOverflows =
+    0x477ff000;  // 65520, the smallest number that rounds to infinity
 constexpr std::uint32_t kHalfNormal = 0x38800000;      // 2^-14
 constexpr std::uint32_t kBiasDifference = 0x38000000;  // (127 - 15) << 23
 
@@ -34,10 +35,10 @@ std::uint32_t shifted(std::uint32_t value, std::uint32_t shift) {
 std::uint32_t half_magnitude(std::uint32_t magnitude) {
   if (magnitude > kInfinity) return 0x7fff;
   if (magnitude >= kHalfOverflows) return 0x7c00;
-  // A carry out of the fraction raises the exponent, which is what rounding up means.
+  // A carry out of the fraction raises the exponent, as rounding up requires.
   if (magnitude >= kHalfNormal) return shifted(magnitude - kBiasDifference, 13);
   const std::uint32_t exponent = magnitude >> 23;
-  if (exponent < 102) return 0;  // below 2^-25, half of the least subnormal
+  if (exponent < 102) return 0;  // below 2^-25, half of the smallest subnormal
   return shifted((magnitude & 0x7fffff) | 0x800000, 126 - exponent);
 }
 

@@ -1,4 +1,4 @@
-// DType: the types that tensors and scalars have, and the two of 16 bits that C++20 lacks.
+// DType: the element types of tensors and scalars, with the two 16-bit floats that C++20 lacks.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ std::size_t dtype_size(DType dtype);         ///< bytes per element
 std::string_view dtype_name(DType dtype);    ///< "f32", …
 std::string_view dtype_c_name(DType dtype);  ///< "float", "int8_t", "__half", …
 bool dtype_is_float(DType dtype);
-/// Whether a scalar may have it: the floats of 16 bits are passed in tensors only.
+/// Whether a scalar may have this type. 16-bit floats are passed in tensors only.
 bool dtype_is_scalar(DType dtype);
 Result<DType> parse_dtype(std::string_view name);
 std::vector<std::string> dtype_names();

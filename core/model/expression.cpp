@@ -1,5 +1,4 @@
-// A recursive-descent reader that evaluates as it goes. Depth is bounded; every operation is
-// checked.
+// A recursive-descent parser that evaluates while it parses. Depth is bounded; every operation is checked.
 #include "model/expression.hpp"
 
 #include <algorithm>

@@ -207,7 +207,7 @@ const Value* Fields::array_or_null(std::string_view key) {
 const Value* Fields::map(std::string_view key) {
   const Value* found = take(key, true);
   if (found == nullptr || found->is_map()) return found;
-  wrong_type(key, "a map", *found);  // a nil too: what is required is there or is a mistake
+  wrong_type(key, "a map", *found);  // also for nil: a required member must be a map
   return nullptr;
 }
 

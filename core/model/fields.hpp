@@ -21,8 +21,8 @@ namespace hone {
 ///   HONE_TRY(f.finish());
 class Fields {
  public:
-  /// Turns a member's path ("/limits/threads") into where it stands ("task.yaml:12"); empty: the
-  /// context is used.
+  /// Converts a member's path ("/limits/threads") to its place in the file ("task.yaml:12"). Empty: messages
+  /// begin with the context.
   using Locate = std::function<std::string(std::string_view pointer)>;
 
   Fields(const Value& map, std::string context, Locate locate = {}, std::string pointer = {});
@@ -36,13 +36,13 @@ class Fields {
   bool flag_or(std::string_view key, bool fallback);
   std::string text(std::string_view key, std::size_t bytes_max = 1u << 20);
   std::string text_or(std::string_view key, std::string fallback, std::size_t bytes_max = 1u << 20);
-  /// One of `allowed`; an error names the nearest.
+  /// One of `allowed`. An error suggests the nearest allowed name.
   std::string choice(std::string_view key, const std::vector<std::string>& allowed);
   std::string choice_or(std::string_view key, std::string fallback,
                         const std::vector<std::string>& allowed);
   std::vector<std::string> texts_or(std::string_view key, std::vector<std::string> fallback);
 
-  /// Any value; nullptr when absent (value_or) or an error when absent (value).
+  /// Any value. If the member is absent, value_or() returns nullptr and value() reports an error.
   const Value* value(std::string_view key);
   const Value* value_or_null(std::string_view key);
   const Value* map_or_null(std::string_view key);
@@ -51,7 +51,7 @@ class Fields {
   const Value* array(std::string_view key);
 
   bool has(std::string_view key) const { return map_.find(key) != nullptr; }
-  /// Fields of a member that is a map; its mistakes are reported by its own finish().
+  /// Fields of a member that is a map. finish() of these fields reports its mistakes.
   Fields inside(std::string_view key, const Value& member) const;
   /// Records a mistake about a member: "place: message".
   void mistake(std::string_view key, std::string message, Code code = Code::kInvalidArgument);
@@ -73,7 +73,7 @@ class Fields {
   std::string pointer_;
   std::vector<std::string> asked_;
   std::optional<Error> error_;
-  bool missing_ = false;  ///< error_ is that a member is not there
+  bool missing_ = false;  ///< error_ is about a missing member
 };
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Figures are maps, as they are printed with --json.
+// Figures are maps, in the form in which --json prints them.
 #include "model/figure.hpp"
 
 #include <algorithm>

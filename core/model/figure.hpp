@@ -1,4 +1,4 @@
-// One line of what `hone bench` prints, and what it is made of.
+// Figure: one line of the output of `hone bench`.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace hone {
 
-/// {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}; the last four nil.
+/// {"name", "value", "unit", "baseline", "ratio", "goal", "holds"}; the last four are nil.
 Value figure(const std::string& name, double value, const char* unit);
-/// With a baseline that was measured in the same run, and the ratio to it.
+/// Adds a baseline measured in the same run, and the ratio to it.
 Value figure(const std::string& name, double value, const char* unit, double baseline);
-/// With a goal, as text or a number.
+/// Adds a goal, as text or as a number.
 Value figure(const std::string& name, double value, const char* unit, double baseline, Value goal,
              bool holds);
 
-/// The value at `q` of 0 to 1 of them in order; 0 where there are none.
+/// The quantile `q` (0 to 1) of the values; 0 if there are no values.
 double quantile(std::vector<double> values, double q);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Value to and from JSON: the one file that includes nlohmann/json.
+// Conversion between Value and JSON: the one file that includes nlohmann/json.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -46,7 +46,7 @@ Json encode(const Value& value) {
     return array;
   }
   Json object = Json::object();
-  // Rationale: its own insertion looks for the key first, among all of them.
+  // Rationale: nlohmann's own insertion searches all members for the key first.
   auto& members = object.get_ref<Json::object_t&>();
   members.reserve(value.as_map().size());
   for (const auto& [key, item] : value.as_map()) members.emplace_back(key, encode(item));
@@ -62,8 +62,8 @@ unsigned escaped_unit(std::string_view text, std::size_t at) {
   return error == std::errc() && end == digits + 4 ? unit : 0;
 }
 
-/// Replaces escapes that are half of a surrogate pair by U+FFFD, as other parsers do. An answer that
-/// was cut in the middle of a character has one.
+/// Replaces escapes that are half of a surrogate pair by U+FFFD, as other parsers do. An answer that was
+/// truncated within a character contains one.
 std::string with_whole_characters(std::string_view json) {
   constexpr unsigned kHigh = 0xd800 >> 10, kLow = 0xdc00 >> 10;
   std::string text(json);
@@ -83,7 +83,7 @@ std::string with_whole_characters(std::string_view json) {
 
 std::string in_quotes(std::string_view text) { return "'" + cut_end(text, 128) + "'"; }
 
-/// A key that stands twice, if any.
+/// A duplicate key, if there is one.
 const std::string* twice(const Value::Map& map) {
   std::vector<const std::string*> keys;
   keys.reserve(map.size());
@@ -94,7 +94,7 @@ const std::string* twice(const Value::Map& map) {
   return found == keys.end() ? nullptr : *found;
 }
 
-/// Makes a Value of what the parser finds, in time that grows with the text.
+/// Builds a Value from the parser's events, in time proportional to the text.
 class Maker final : public nlohmann::json_sax<Json> {
  public:
   Result<Value> take() {
@@ -109,7 +109,7 @@ class Maker final : public nlohmann::json_sax<Json> {
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     return v > kMost ? beyond(std::to_string(v)) : add(static_cast<std::int64_t>(v));
   }
-  /// The parser makes a float of an integer that it cannot hold.
+  /// The parser makes a float of an integer that is out of range.
   bool number_float(double v, const std::string& text) override {
     return text.find_first_of(".eE") == std::string::npos ? beyond(text) : add(v);
   }
@@ -124,25 +124,25 @@ class Maker final : public nlohmann::json_sax<Json> {
   bool end_array() override { return end(); }
   bool end_object() override {
     const std::string* key = twice(open_.back().value.as_map());
-    return key != nullptr ? fail("the key " + in_quotes(*key) + " twice") : end();
+    return key != nullptr ? fail("duplicate key " + in_quotes(*key)) : end();
   }
   bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
     const bool number = dynamic_cast<const Json::out_of_range*>(&error) != nullptr;
     return fail((number ? place() : "") +
-                cut_middle(error.what(), 256));  // it says the last word whole
+                cut_middle(error.what(), 256));  // the parser quotes its last token in full
   }
 
  private:
   struct Open {
     Value value;
-    std::string key;  ///< of the member that comes next
+    std::string key;  ///< of the next member
   };
   bool fail(std::string what) {
     error_ = std::move(what);
     return false;
   }
   bool beyond(const std::string& text) {
-    return fail(place() + "an integer beyond int64: " + in_quotes(text));
+    return fail(place() + "integer beyond int64: " + in_quotes(text));
   }
   /// "options/seed: "
   std::string place() const {
@@ -177,9 +177,9 @@ class Maker final : public nlohmann::json_sax<Json> {
   std::string error_;
 };
 
-/// Refuses text that would make a tree too deep or too large, before any of it is made.
+/// Refuses text that would make a tree too deep or too large, before the tree is built.
 Status check_limits(std::string_view text, const CodecLimits& limits) {
-  std::vector<std::size_t> items;  // of the containers that are open
+  std::vector<std::size_t> items;  // of the open containers
   std::size_t values = 1;
   bool in_text = false;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,5 @@
-// Value to and from MessagePack: the one file that includes msgpack-c. A visitor with limits builds
-// the value, so that a few bytes never make a large allocation.
+// Conversion between Value and MessagePack: the one file that includes msgpack-c. A visitor with limits
+// builds the value, so that a few bytes never cause a large allocation.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-/// Of a key that a message quotes, bytes.
+/// Longest quotation of a key in a message (bytes).
 constexpr std::size_t kQuotedMax = 128;
 
 class Sink {
@@ -23,8 +23,8 @@ class Sink {
   std::string bytes_;
 };
 
-/// As a float64 always. Rationale: pack_double makes an integer of a whole number, and a client
-/// whose language tells them apart would get rewards of two types.
+/// Always a float64. Rationale: pack_double writes whole numbers as integers, and a client in a language that
+/// distinguishes them would get rewards of two types.
 void pack_float(Sink& sink, double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   char bytes[9] = {'\xcb'};
@@ -62,7 +62,7 @@ void pack(msgpack::packer<Sink>& to, Sink& sink, const Value& value) {
   }
 }
 
-/// Builds a Value bottom-up on a stack; refuses on the first thing that is not allowed.
+/// Builds a Value bottom-up on a stack. Stops at the first mistake.
 class Builder : public msgpack::null_visitor {
  public:
   explicit Builder(const CodecLimits& limits) : limits_(limits) {}
@@ -71,7 +71,7 @@ class Builder : public msgpack::null_visitor {
   bool visit_boolean(bool v) { return add(Value(v)); }
   bool visit_positive_integer(std::uint64_t v) {
     if (v > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      return refuse(place() + "an integer beyond int64: " + std::to_string(v));
+      return refuse(place() + "integer beyond int64: " + std::to_string(v));
     }
     return add(Value(static_cast<std::int64_t>(v)));
   }
@@ -136,11 +136,11 @@ class Builder : public msgpack::null_visitor {
   bool start_member(std::string key) {
     in_key_ = false;
     Value::Map& map = stack_.back().as_map();
-    // Rationale: a linear look-up per key makes a large map quadratic; items_max bounds it, and
-    // large maps are checked by sorting when they close.
+    // Rationale: a linear search per key takes quadratic time for a large map. items_max bounds it, and a
+    // large map is checked by sorting its keys when it closes.
     if (map.size() < 64) {
       for (const auto& [known, ignored] : map) {
-        if (known == key) return refuse("the key '" + cut_middle(key, kQuotedMax) + "' twice");
+        if (known == key) return refuse("duplicate key '" + cut_middle(key, kQuotedMax) + "'");
       }
     }
     map.emplace_back(std::move(key), Value());

@@ -1,4 +1,4 @@
-// Reading the lines of a plan.
+// Parser for the lines of a plan.
 #include "model/plan.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Line {
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
     return std::string(text_.substr(start, at_ - start));
   }
-  /// Whether the next word is one of a launch's settings: where an expression ends.
+  /// Whether the next word is a setting of a launch, which ends an expression.
   bool at_setting() {
     const std::size_t start = at_;
     const std::string next = word();
@@ -50,7 +50,7 @@ class Line {
                                                     "shared", "cooperative", "args"};
     return std::find(kSettings.begin(), kSettings.end(), next) != kSettings.end();
   }
-  /// Up to a comma outside parentheses, a setting, a colon or the end.
+  /// The text up to a comma outside parentheses, a setting, a colon or the end.
   std::string expression(bool in_parentheses = false) {
     skip_space();
     const std::size_t start = at_;
@@ -239,7 +239,7 @@ PlanLaunch default_launch(const Task& task, const std::string& entry) {
   return launch;
 }
 
-/// Where a plan's names lead nowhere, its author reads the line and what there is.
+/// Reports an unknown name with its line and the known names.
 Status check_names(const Task& task, const Plan& plan) {
   for (const PlanLaunch& launch : plan.launches) {
     for (const PlanArgument& argument : launch.arguments) {

@@ -1,5 +1,4 @@
-// A plan at a shape: expressions become numbers, and numbers are held against what a device can
-// start.
+// Evaluates a plan for a shape, and checks its numbers against the device's limits.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -37,7 +36,7 @@ int scratch_of(const Plan& plan, const std::string& name) {
   return -1;
 }
 
-/// A dimension's name stands for its value, as in any expression.
+/// The name of a dimension stands for its value, as in any expression.
 std::uint32_t kind_of(const Task& task, const Plan& plan, const PlanArgument& argument,
                       const std::vector<std::uint32_t>& kinds) {
   switch (argument.kind) {
@@ -100,7 +99,7 @@ Result<ReadyArgument> ready_argument(const Task& task, const Plan& plan,
     double number = 0;
     const char* end = argument.text.data() + argument.text.size();
     if (std::from_chars(argument.text.data(), end, number).ptr != end)
-      return invalid_argument("argument '" + argument.text + "' is no number");
+      return invalid_argument("argument '" + argument.text + "' is not a number");
     const auto single = static_cast<float>(number);
     if (kind == HONE_ARGUMENT_F32) std::memcpy(&ready.value, &single, sizeof single);
     if (kind == HONE_ARGUMENT_F64) std::memcpy(&ready.value, &number, sizeof number);
@@ -109,7 +108,7 @@ Result<ReadyArgument> ready_argument(const Task& task, const Plan& plan,
   HONE_ASSIGN(const std::int64_t value, evaluate_expression(argument.text, dims));
   if (kind == HONE_ARGUMENT_I32 && value != static_cast<std::int32_t>(value)) {
     return invalid_argument("argument '" + argument.text + "' is " + std::to_string(value) +
-                            ", which no i32 holds");
+                            ", out of range for i32");
   }
   std::memcpy(&ready.value, &value, sizeof value);
   return ready;
@@ -129,7 +128,7 @@ Status check_threads(const ReadyLaunch& ready, const PlanLimits& limits) {
   }
   for (int axis = 0; axis < 3; ++axis) {
     if (ready.grid[axis] % ready.cluster[axis] != 0)
-      return invalid_argument("the grid is no multiple of the cluster");
+      return invalid_argument("the grid is not a multiple of the cluster");
   }
   return {};
 }

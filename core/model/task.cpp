@@ -1,4 +1,4 @@
-// Reading, checking and showing tasks.
+// Reads and checks tasks, and makes the views for backends and clients.
 #include "model/task.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_identifier(std::string_view name) {
 
 std::string read_identifier(Fields& f, std::string_view key) {
   std::string name = f.text(key);
-  if (!name.empty() && !is_identifier(name)) f.mistake(key, "'" + name + "' is no C identifier");
+  if (!name.empty() && !is_identifier(name)) f.mistake(key, "'" + name + "' is not a C identifier");
   return name;
 }
 
@@ -237,7 +237,7 @@ void read_limits(Fields& f, Task& task) {
   task.precision = f.text_or("precision", "", 200);
 }
 
-/// Of the reference's generators those that fill inputs of a family.
+/// Of the generators by the reference, those that fill the inputs of a family.
 std::set<std::string> reference_kinds(const Task& task, const Family& family) {
   std::set<std::string> kinds;
   for (const Tensor& tensor : task.tensors) {
@@ -249,7 +249,7 @@ std::set<std::string> reference_kinds(const Task& task, const Family& family) {
 
 using Place = std::pair<std::string, Dims>;
 
-/// Each shape with its place; of hidden ones the least and the largest.
+/// Each shape with its place in messages. A hidden shape is checked at its smallest and largest sizes.
 void add_places(const std::string& at, const std::optional<Dims>& timed,
                 const std::vector<Dims>& shown, const std::vector<HiddenShape>& hidden,
                 std::vector<Place>& places) {

@@ -1,5 +1,4 @@
-// Task: one kernel problem as a dataset hands it out, checked and in plain structs. docs/tasks.md
-// explains each member.
+// Task: one kernel problem of a dataset, checked, as plain structs. docs/tasks.md explains each member.
 #pragma once
 
 #include <cstddef>
@@ -30,16 +29,16 @@ struct Tensor {
   bool may_change = false;         ///< an input that a submission may change, as the reference does
 };
 
-/// A scalar argument: an integer expression of the dimensions, or a number drawn anew from [low,
-/// high) for each input.
+/// A scalar argument: an integer expression of the dimensions, or a random number from [low, high) for each
+/// input.
 struct Scalar {
   std::string name;
   DType dtype = DType::kI64;
-  std::string value;  ///< expression; empty when drawn
+  std::string value;  ///< expression; empty for a random number
   double low = 0, high = 0;
 };
 
-/// The kinds of generators that are forms of the reference: its `inputs`, and its `varied` ones.
+/// Names of the generators that are forms of the reference: `inputs`, and `varied`.
 inline constexpr const char* kByReference = "reference";
 inline constexpr const char* kVariedByReference = "varied";
 
@@ -52,7 +51,7 @@ struct Generator {
 /// A named way to fill all inputs.
 struct Family {
   std::string name;
-  Generator fallback;                        ///< for tensors not named
+  Generator fallback;                        ///< for tensors that are not named in `tensors`
   std::map<std::string, Generator> tensors;  ///< by tensor name
 };
 
@@ -62,14 +61,15 @@ struct Tolerance {
   double rtol = 0, atol = 0, rms = 0;
   bool rms_per_row = false;
   std::string reason = {};
-  /// The most that the root mean square of (|got − exact| − atol) / (|exact| + RMS(exact)) over a tensor may be; 0: any.
+  /// Upper bound of the root mean square of (|got − exact| − atol) / (|exact| + RMS(exact)) over a tensor; 0:
+  /// no bound.
   double norm = 0;
-  /// These are the least: the judge widens them by the reference's own error (judge/reference_error.hpp).
+  /// Minimum tolerances: the judge widens them by the reference's own error (judge/reference_error.hpp).
   bool from_reference = false;
 };
 
 struct Source {
-  std::string name;  ///< file name, its ending tells the language: "reference.cpp"
+  std::string name;  ///< file name; its suffix gives the language: "reference.cpp"
   std::string text;
 };
 
@@ -78,14 +78,13 @@ struct HiddenShape {
       ranges;  ///< dim → inclusive range, drawn at every step
 };
 
-/// What a backend needs of the task, and what it has otherwise than the task's own members say:
-/// shapes that suit its hardware above all.
+/// A task's sources for one backend, and the members that differ for this backend, such as shapes that suit
+/// its hardware.
 struct BackendSources {
-  std::vector<std::string>
-      languages;     ///< what a submission may be written in, first is the default: "c++", "c"
+  std::vector<std::string> languages;  ///< languages of submissions, the default first: "c++", "c"
   Source reference;  ///< exports `reference` (the entry's signature) and `exact` (float outputs as
                      ///< double), or has a plan of each of these names
-  Source baseline;   ///< exports the entry, or has a plan; honest and timed
+  Source baseline;   ///< exports the entry, or has a plan; honest code that is timed
   std::vector<Source> support = {};  ///< files that each build gets in addition to its source
   std::optional<std::vector<Dims>> shown = {};
   std::optional<std::vector<HiddenShape>> hidden = {};
@@ -120,46 +119,46 @@ struct Task {
   std::int64_t memory_mb = 256;  ///< beyond the tensors
   double run_seconds = 10;       ///< for one call of the entry
   bool cache_warm = false;       ///< false: the set of inputs exceeds L2
-  /// Of modules, what is said of a correct one that starts no kernel of its own and has torch's operators do the work:
-  /// "optional": nothing; "expected": its author hears of it; "required": it is rejected.
+  /// How a correct module without kernels of its own, whose work torch's operators do, is treated:
+  /// "optional": like any other; "expected": the feedback mentions it; "required": it is rejected.
   std::string own_kernels = "optional";
 
-  /// In which precision reference, baseline and submission may compute, as a fingerprint has it: "conv_tf32 on"; empty:
-  /// in that of their types.
+  /// Reduced precision in which reference, baseline and submission may compute, as fingerprints name it:
+  /// "conv_tf32 on". Empty: the precision of their types.
   std::string precision = {};
 
   std::map<std::string, BackendSources, std::less<>> backends;  ///< by backend name
 
-  /// Of a judge's copy, which sets it: the reference's answers have the outputs' own types and are not doubles
-  /// (answers_are_narrow in judge/layout.hpp).
+  /// Set by the judge in its own copy: the reference's answers have the types of the outputs instead of
+  /// double (answers_are_narrow in judge/layout.hpp).
   bool narrow_answers = false;
 };
 
 /// Reads the MessagePack map of a dataset, strictly.
 Result<Task> task_from_value(const Value& value);
-/// All of it, for caches and tests; task_from_value(task_to_value(t)) gives t again.
+/// All members, for caches and tests. task_from_value(task_to_value(t)) equals t.
 Value task_to_value(const Task& task);
-/// The task as this backend has it: its shapes, tolerance and alignment, and no other backend's
-/// sources. Doing it twice changes nothing. invalid_argument when it has no sources for it.
+/// The task for one backend: with that backend's shapes, tolerance and alignment, and without the sources of
+/// other backends. Idempotent. invalid_argument if the task has no sources for the backend.
 Result<Task> task_for_backend(const Task& task, std::string_view backend);
-/// What a client of this backend may see: no reference, no baseline, no hidden shapes.
+/// The members that a client of this backend may see: no reference, no baseline, no hidden shapes.
 Value task_for_client(const Task& whole, std::string_view backend);
 
-/// `extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n)`; a kernel's where
-/// the language is one of device code; of Python's, `class ModelNew(torch.nn.Module)`.
+/// The declaration that a submission must define: `extern "C" void add_relu(const float* x, const float* y,
+/// float* out, int64_t n)`, a kernel for device languages, `class ModelNew(torch.nn.Module)` for Python.
 std::string signature_of(const Task& task, std::string_view language = "c++");
 
-/// How a family fills a tensor.
+/// The generator of a tensor in a family.
 const Generator& generator_for(const Family& family, const std::string& tensor);
 bool fills_by_reference(const Generator& generator);
 
-/// The form of the reference that fills inputs of a family, `inputs` or `varied`; empty where none
-/// does. It has the entry's parameters, the inputs among them being what it writes.
+/// The form of the reference that fills the inputs of a family, `inputs` or `varied`; empty if generators
+/// fill them. It has the entry's parameters, and writes the inputs among them.
 std::string reference_form(const Task& task, const Family& family);
-/// Those of all families, each once.
+/// The forms of all families, without duplicates.
 std::set<std::string> reference_forms(const Task& task);
 
-/// The number of elements of a tensor at these dimensions; below 1 or over 2^32 is an error.
+/// The number of elements of a tensor at these dimensions. Less than 1 or more than 2^32 is an error.
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims);
 /// The extent of each axis.
 Result<std::vector<std::int64_t>> extents(const Tensor& tensor, const Dims& dims);

@@ -1,4 +1,4 @@
-// What Value is made of, and its accessors.
+// Constructors and accessors of Value.
 #include "model/value.hpp"
 
 #include "base/assert.hpp"

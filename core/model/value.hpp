@@ -29,7 +29,7 @@ class Value {
     bool operator==(const Bytes&) const = default;
   };
 
-  // What every file would else compile for itself stands in value.cpp.
+  // Constructors are defined in value.cpp, so that other files need not compile them.
   Value() noexcept;
   Value(std::nullptr_t) noexcept;  // NOLINT: literals convert
   Value(bool v) noexcept;          // NOLINT
@@ -64,10 +64,10 @@ class Value {
   bool is_array() const { return std::holds_alternative<Array>(data_); }
   bool is_map() const { return std::holds_alternative<Map>(data_); }
 
-  // Each asserts its type: check before, or read through Fields (model/fields.hpp).
+  // Each asserts its type. Check the type first, or read through Fields (model/fields.hpp).
   bool as_bool() const;
   std::int64_t as_int() const;
-  double as_double() const;  ///< integers too
+  double as_double() const;  ///< integers are converted
   const std::string& as_string() const;
   const std::string& as_bytes() const;
   const Array& as_array() const;
@@ -75,9 +75,9 @@ class Value {
   const Map& as_map() const;
   Map& as_map();
 
-  /// The member of a map, or nullptr when this is no map or has none of that name.
+  /// The member of a map; nullptr if this is not a map or has no such member.
   const Value* find(std::string_view key) const;
-  /// Sets a member of a map (a nil becomes a map first); keeps the place of one that is there.
+  /// Sets a member of a map. A nil becomes a map first. An existing member keeps its position.
   Value& set(std::string_view key, Value value);
   /// Appends to an array (a nil becomes an array first).
   Value& push(Value value);
@@ -91,25 +91,24 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, Array, Map> data_;
 };
 
-/// What a decoder accepts. The defaults suit messages of strangers; files of our own may raise
-/// them.
+/// Limits of a decoder. The defaults are for untrusted messages; hone's own files may need larger ones.
 struct CodecLimits {
   std::size_t depth_max = 32;
   std::size_t items_max = 65536;      ///< per array or map
-  std::size_t values_max = 1u << 20;  ///< in all
+  std::size_t values_max = 1u << 20;  ///< in total
   std::size_t bytes_max = 16u << 20;  ///< per string or binary
 };
 
 std::string to_msgpack(const Value& value);
-/// Decodes exactly one value. Trailing bytes, extension types, keys that are not text, a key twice,
+/// Decodes exactly one value. Trailing bytes, extension types, keys that are not text, duplicate keys,
 /// integers beyond int64 and anything over a limit are invalid_argument.
 Result<Value> from_msgpack(std::string_view bytes, const CodecLimits& limits = {});
 
 /// JSON text. Bytes become {"$bytes": base64}; NaN and infinities become null. indent < 0: one
 /// line.
 std::string to_json(const Value& value, int indent = -1);
-/// Text of strangers may be given: all limits but bytes_max hold. A key twice and integers beyond
-/// int64 are invalid_argument. An escape that is half of a surrogate pair becomes U+FFFD.
+/// Safe for untrusted text: all limits but bytes_max apply. Duplicate keys and integers beyond int64 are
+/// invalid_argument. An escape that is half of a surrogate pair becomes U+FFFD.
 Result<Value> from_json(std::string_view text, const CodecLimits& limits = {});
 
 }  // namespace hone

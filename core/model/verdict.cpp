@@ -1,4 +1,4 @@
-// Verdict to and from the map that is the same in the ABI, in the journal and on the wire.
+// Conversion between Verdict and the map that the ABI, the journal and the wire share.
 #include "model/verdict.hpp"
 
 #include <limits>
@@ -28,7 +28,7 @@ Value mismatch_to_value(const Mismatch& m) {
   return map;
 }
 
-// Got and expected may be NaN or infinite, which no range holds; so they are read without one.
+// `got` and `expected` may be NaN or infinite, so they are read without a range.
 std::optional<double> number_if_any(Fields& f, std::string_view key) {
   const Value* found = f.value_or_null(key);
   if (found == nullptr) return std::nullopt;
@@ -113,7 +113,7 @@ bool was_compiled(const Verdict& verdict) {
     case Outcome::kBuildFailed:
       return false;
     case Outcome::kRejected:
-      return verdict.work.has_value();  // if the work was known
+      return verdict.work.has_value();  // its call was traced, so it was compiled
     default:
       return verdict.stage !=
              VerdictStage::kLoad;  // at load the module was executed, but not completed

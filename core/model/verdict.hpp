@@ -1,5 +1,5 @@
-// Verdict: what became of a submission, as data. A fault of hone or of the machine is never one; it
-// is an Error.
+// Verdict: the result of evaluating a submission, as data. A fault of hone or of the machine is an Error
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 namespace hone {
 
 enum class Outcome {
-  kNoCode,       ///< the response held no code
-  kRejected,     ///< refused before it was built: too large, binary in source
-  kBuildFailed,  ///< the compiler said no
-  kCrashed,      ///< a signal, an exit, or a broken promise of the candidate process
-  kTimedOut,     ///< over the task's time
-  kOutOfMemory,  ///< over the task's memory
-  kWrong,        ///< an answer outside the tolerance, or a write outside the outputs
-  kCheated,      ///< a measurement that only cheating explains
-  kCorrect,      ///< stays the last
+  kNoCode,       ///< the response contained no code
+  kRejected,     ///< refused before the build: too large, or binary data in the source
+  kBuildFailed,  ///< the compiler reported errors
+  kCrashed,      ///< the candidate process ended by a signal or an exit, or broke its protocol
+  kTimedOut,     ///< exceeded the task's time limit
+  kOutOfMemory,  ///< exceeded the task's memory limit
+  kWrong,        ///< an output outside the tolerance, or a write outside the outputs
+  kCheated,      ///< a measurement that only cheating can explain
+  kCorrect,      ///< must stay the last one
 };
 template <>
 struct EnumNames<Outcome> {
@@ -36,11 +36,11 @@ struct EnumNames<Outcome> {
   static_assert(are_complete(kNames, Outcome::kCorrect));
 };
 constexpr std::string_view outcome_name(Outcome outcome) { return enum_name(outcome); }
-/// invalid_argument if there is none of that name.
+/// invalid_argument if no outcome has this name.
 Result<Outcome> parse_outcome(std::string_view name);
 std::vector<Outcome> all_outcomes();  ///< in the order above
 
-/// How far a submission came. kNone: not said.
+/// The last stage that a submission reached. kNone: unknown.
 enum class VerdictStage { kNone, kResponse, kBuild, kLoad, kCheck, kMeasure, kDone };
 
 template <>
@@ -51,19 +51,19 @@ struct EnumNames<VerdictStage> {
   static_assert(are_complete(kNames, VerdictStage::kDone));
 };
 
-/// The worst wrong element of an output.
+/// The element of an output with the largest error.
 struct Mismatch {
   std::string tensor;
-  std::string shape;   ///< "n=1000", or "hidden": what a hidden shape was is not said
+  std::string shape;   ///< "n=1000"; "hidden" for a hidden shape, which is not disclosed
   std::string family;  ///< name of the input family
   std::vector<std::int64_t>
-      index;  ///< of the worst element; empty where it would give a hidden shape away
-  std::optional<double> got, expected;  ///< no value where the output is too small to show it
+      index;  ///< of the worst element; empty if it would reveal a hidden shape
+  std::optional<double> got, expected;  ///< empty if the output is too small to show them
   double tolerance = 0;
-  std::int64_t wrong = 0, total = 0;  ///< elements; of a hidden shape, thousandths of them
+  std::int64_t wrong = 0, total = 0;  ///< numbers of elements; for a hidden shape, thousandths
   std::int64_t nans = 0;              ///< NaN where a number was expected
-  /// Where no element is too far off, but all are together: the root mean square of the errors, each over the size of
-  /// its element and the tensor's scale, and the most that is allowed; else 0.
+  /// Set if each element is within its tolerance but the tensor as a whole is not: the root mean square of
+  /// the errors, each relative to its element and the tensor's scale, and its limit. Else 0.
   double norm = 0, norm_allowed = 0;
 };
 
@@ -75,33 +75,33 @@ struct Speedup {
   int rounds = 0;                  ///< A·B pairs used
   int calls = 0;                   ///< calls of the entry per round
   std::vector<std::string> flags;  ///< "single_rounds_disagree", "noisy", …
-  double floor_us = 0;             ///< of a whole round that does nothing; taken off each
-  double marked_us = 0;            ///< by the device's own clock, where that was asked; else 0
+  double floor_us = 0;             ///< time of an empty round, which is subtracted from each round
+  double marked_us = 0;  ///< time of a call by the device's own clock, if requested; else 0
 };
 
 struct Verdict {
   Outcome outcome = Outcome::kNoCode;
   std::string reason;  ///< one line: "signal SIGSEGV in a check of shape n=1000"
-  VerdictStage stage = VerdictStage::kNone;  ///< how far it came
-  std::string diagnostics;  ///< the compiler's words, as far as they are about the submission
-  std::string signal;       ///< "SIGSEGV", …; empty without one
+  VerdictStage stage = VerdictStage::kNone;  ///< the last stage that was reached
+  std::string diagnostics;  ///< compiler output, limited to messages about the submission
+  std::string signal;       ///< "SIGSEGV", …; empty if no signal ended the process
   std::optional<Mismatch> mismatch;
-  std::optional<Speedup> speedup;  ///< for a correct submission that was measured
-  std::optional<Work> work;        ///< of a correct module, as far as its process can tell
+  std::optional<Speedup> speedup;  ///< of a correct submission that was timed
+  std::optional<Work> work;        ///< of a correct module, as reported by its process
   /// "queue", "build", "prepare" (reference and baseline), "load", "check", "measure", "total"
   std::map<std::string, double> stage_ms;
-  /// The class of cheating that a defence caught: "forbidden_call", …; empty when none did. What
-  /// each means, and which ones a mistake can cause too: docs/verdicts.md.
+  /// The class of cheating that a defence caught, "forbidden_call", …; empty if none did. docs/verdicts.md
+  /// explains each class, and names those that an honest mistake can cause.
   std::string caught;
-  std::string second_look;  ///< "agreed", "disagreed"; empty when there was none
+  std::string second_look;  ///< "agreed", "disagreed"; empty without a confirmation run
   std::string
-      fingerprint;  ///< hardware, driver, toolchain; speedups of different ones are never mixed
+      fingerprint;  ///< hardware, driver, toolchain; speedups with different fingerprints are not comparable
   std::string source_hash;  ///< SHA-256 of what was judged
 
   bool correct() const { return outcome == Outcome::kCorrect; }
 };
 
-/// Whether it came past what a compiler is to native code: it was built, and it loaded.
+/// Whether the submission was built and loaded. For a module, loading is what compilation is for native code.
 bool was_compiled(const Verdict& verdict);
 
 Value verdict_to_value(const Verdict& verdict);

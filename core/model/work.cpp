@@ -1,4 +1,4 @@
-// Work as a map.
+// Conversion between Work and its map.
 #include "model/work.hpp"
 
 #include <algorithm>
@@ -68,14 +68,14 @@ bool Witnessed::same_names(const Witnessed& other) const {
 }
 
 std::optional<bool> Work::agrees() const {
-  return rehearsed ? std::optional<bool>(same_names(*rehearsed)) : std::nullopt;
+  return dry_run ? std::optional<bool>(same_names(*dry_run)) : std::nullopt;
 }
 
 Value work_to_value(const Work& work) {
   Value map = witnessed_to_value(work);
   map.set("kernels_us", us_to_value(work.kernels_us));
   map.set("operators_us", us_to_value(work.operators_us));
-  map.set("rehearsed", work.rehearsed ? witnessed_to_value(*work.rehearsed) : Value());
+  map.set("rehearsed", work.dry_run ? witnessed_to_value(*work.dry_run) : Value());
   const std::optional<bool> agrees = work.agrees();
   map.set("agrees", agrees ? Value(*agrees) : Value());
   return map;
@@ -88,7 +88,7 @@ Result<Work> work_from_value(const Value& value) {
   work.operators_us = read_us(f, "operators_us");
   if (const Value* rehearsed = f.map_or_null("rehearsed")) {
     Fields inner(*rehearsed, "work.rehearsed");
-    work.rehearsed = read_witnessed(inner);
+    work.dry_run = read_witnessed(inner);
     HONE_TRY(inner.finish_loosely());
   }
   HONE_TRY(f.finish_loosely());
@@ -98,7 +98,7 @@ Result<Work> work_from_value(const Value& value) {
 Result<Work> work_from_json(std::string_view words) {
   HONE_ASSIGN(const Value value, from_json(words));
   HONE_ASSIGN(Work work, work_from_value(value));
-  work.rehearsed.reset();
+  work.dry_run.reset();
   return work;
 }
 

@@ -1,4 +1,4 @@
-// Calling a backend to describe itself and to build.
+// Calls a backend's describe and build functions.
 #include "plugin/backend.hpp"
 
 #include "model/fields.hpp"
@@ -45,7 +45,7 @@ Status check_facts(const Value& written) {
   return f.finish_loosely();
 }
 
-/// Members that each device must have are checked in facts(). Here a device may only have an error.
+/// Here a device may have an error instead of the required members; facts() checks these.
 Status check_probe(const Value& written) {
   Fields f(written, "output");
   f.text("driver");
@@ -89,7 +89,7 @@ Result<const hone_backend_factory*> backend_factory(const PluginLibrary& library
                             std::to_string(table->struct_size) + " bytes, expected exactly " +
                             std::to_string(sizeof(hone_backend_factory)) + " of a draft");
   }
-  // guard_buffer and the marks may be null.
+  // guard_buffer and the functions for marks may be null.
   HONE_TRY(check_functions(library, {{"describe", table->describe != nullptr},
                                      {"probe", table->probe != nullptr},
                                      {"build", table->build != nullptr},

@@ -64,8 +64,7 @@ struct EnumNames<BuildFailure> {
   static_assert(are_complete(kNames, BuildFailure::kKilled));
 };
 
-/// The table of a library: of exactly the host's size, as for every draft, with each function in
-/// place that must be.
+/// The table of a library. Drafts require exactly the host's size, and every required function.
 Result<const hone_backend_factory*> backend_factory(const PluginLibrary& library);
 
 }  // namespace hone

@@ -25,7 +25,7 @@ struct TaskEntry {
   std::vector<std::string> backends;
 };
 
-/// Where a dataset's calls go: a library in this process, or a plugin host. Its answers are not
+/// Carries out the calls of a dataset: in a library of this process, or in a plugin host. Answers are not
 /// checked yet. [any thread, also several at once]
 class DatasetCalls {
  public:

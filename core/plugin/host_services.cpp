@@ -1,4 +1,4 @@
-// The host's services behind C functions; each is an edge that no exception crosses.
+// The host's services as C functions. No exception leaves them.
 #include "plugin/host_services.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void HostServices::log_line(void* self, std::int32_t level, const char* message)
     const HostServices& host = *static_cast<HostServices*>(self);
     if (host.options_.log) return host.options_.log(log_level(level), message);
     log(log_level(level), host.plugin_name_, message);
-  } catch (...) {  // a line that cannot be written is lost, never an exception inside a plugin
+  } catch (...) {  // an exception must not reach a plugin; the line is lost
   }
 }
 

@@ -1,4 +1,4 @@
-// HostServices: the hone_host table that one plugin's handles are given.
+// HostServices: the hone_host table that the handles of one plugin get.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace hone {
 struct HostOptions {
   /// {"value": document, "lines": {pointer: line}}, or an error "name:line: …". The caller passes the parser of core/config, because this folder may not include it; without one, parse_yaml is unimplemented.
   std::function<Result<Value>(std::string_view text, std::string_view name)> parse_yaml;
-  /// Whether calls under way should give up; without one, never.
+  /// Whether calls in progress should stop; if not set, never.
   std::function<bool()> cancelled;
   /// The plugin's own folder; "" for none.
   std::string workdir;
@@ -25,7 +25,7 @@ struct HostOptions {
   std::function<void(LogLevel level, std::string_view line)> log = {};
 };
 
-/// One plugin's view of the host. Handles share it: it outlives them all. [any thread]
+/// The services of one plugin. Its handles share them, so this must outlive them. [any thread]
 class HostServices {
  public:
   HostServices(std::string plugin_name, HostOptions options);

@@ -1,4 +1,4 @@
-// Starting once, and passing on.
+// Starts the process once, and forwards calls.
 #include "plugin/lazy_plugin.hpp"
 
 #include <utility>

@@ -21,7 +21,7 @@ class LazyPlugin final : public PluginProcess {
   std::vector<std::string> factories() const override { return {factory_id_}; }
   std::string runs_in() const override { return "plugin host, Python"; }
 
-  /// The errors of these may be those of starting.
+  /// The errors of these functions may come from starting the process.
   Result<Value> describe(const std::string& factory_id) const override;
   Result<std::unique_ptr<const RewardCalls>> create_reward(const Value& config) const override;
   Result<std::unique_ptr<const DatasetCalls>> open_dataset(const Value& config) const override;

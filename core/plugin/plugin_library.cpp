@@ -42,7 +42,7 @@ Result<std::string> entry_text(const char* text, std::string_view what) {
   return std::string(text, size);
 }
 
-/// The symbol must be data, and as large as the entry says it is.
+/// The symbol must be data, and at least as large as the entry claims.
 Status check_symbol(const void* symbol, std::uint32_t struct_size) {
   Dl_info info{};
   const ElfW(Sym)* elf = nullptr;
@@ -67,7 +67,7 @@ Status check_numbers(const hone_plugin& entry) {
     return invalid_argument("entry of " + std::to_string(entry.struct_size) +
                             " bytes, expected at least " + std::to_string(sizeof(hone_plugin)));
   }
-  // The majors first: another major may have another layout, and its size says nothing.
+  // Compares the major versions first, because another major version may have another layout.
   if (entry.abi_major != HONE_ABI_MAJOR || entry.abi_minor > HONE_ABI_MINOR) {
     return invalid_argument("plugin ABI " + version_text(entry.abi_major, entry.abi_minor) +
                             ", host ABI " + version_text(HONE_ABI_MAJOR, HONE_ABI_MINOR));
@@ -96,8 +96,7 @@ const std::vector<std::string>& known_factories() {
 }
 
 Result<void*> load_library(const std::filesystem::path& path) {
-  // Rationale: dlopen searches for a name without a slash, so that it could load another file than
-  // was meant.
+  // Rationale: for a name without a slash, dlopen searches the library path and could load another file.
   const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
   const std::string file = absolute.filename().string();
   std::error_code ignored;

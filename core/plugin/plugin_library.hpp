@@ -31,7 +31,7 @@ class PluginLibrary {
 
   /// The factory with this id, or not_found "file.so: offers no hone.reward/1".
   Result<const void*> factory(std::string_view id) const;
-  /// Those of the host's ids that it offers.
+  /// The ids among the host's that the library offers.
   std::vector<std::string> factories() const;
 
  private:

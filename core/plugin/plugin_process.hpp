@@ -18,8 +18,7 @@ namespace hone {
 /// Not part of the C ABI: environments outside the tree are written in Python.
 inline constexpr std::string_view kEnvironmentFactoryId = "hone.environment/1";
 
-/// An environment in Python. Its calls are "start", "prepare" and "observe" (docs/environments.md).
-/// [any thread]
+/// A Python environment. Its calls are "start", "prepare" and "observe" (docs/environments.md). [any thread]
 class EnvironmentCalls {
  public:
   virtual ~EnvironmentCalls() = default;

@@ -27,7 +27,7 @@ std::optional<PluginKind> kind_of(const std::string& factory_id) {
   return std::nullopt;
 }
 
-/// A table of the wrong size or with holes is refused when it is found, not when it is first used.
+/// Refuses a table with a wrong size or missing functions when it is found, not at its first use.
 Status check_table(const PluginLibrary& library, const std::string& factory_id) {
   switch (kind_of(factory_id).value_or(PluginKind::kReward)) {
     case PluginKind::kReward:
@@ -122,7 +122,7 @@ void Registry::add(const fs::path& path, PluginKind folder_kind, bool inside) {
   info.path = fs::absolute(path).lexically_normal();
   if (std::any_of(infos_.begin(), infos_.end(),
                   [&](const PluginInfo& other) { return other.path == info.path; })) {
-    return;  // named twice: in plugins.paths, and where it is used
+    return;  // it is named twice: in plugins.paths, and where it is used
   }
   Result<Found> loaded = load(info.path, inside, info);
   const Status checked = loaded ? check(*loaded, info) : Status(loaded.error());

@@ -27,27 +27,26 @@ std::string_view kind_factory_id(PluginKind kind);  ///< "hone.reward/1", …
 /// One library that was found, loaded or refused.
 struct PluginInfo {
   PluginKind kind =
-      PluginKind::kReward;  ///< of its first factory; of its folder when it was refused
-  std::string name;         ///< of its entry; the file's when it was refused
+      PluginKind::kReward;  ///< kind of its first factory; kind of its folder if it was refused
+  std::string name;         ///< name in its entry; name of the file if it was refused
   std::string version;
   std::filesystem::path path;
   std::vector<std::string> factories;
-  std::string runs_in;  ///< "hone", or what its plugin host says
-  std::string error;    ///< why it was refused; empty when it was not
+  std::string runs_in;  ///< "hone", or the name of its plugin host
+  std::string error;    ///< reason of a refusal; else empty
 };
 
 struct RegistryOptions {
   /// Each is searched for plugins/{rewards,datasets,backends}/*.so and *.py; these last are started
   /// when they are first asked something.
   std::vector<std::filesystem::path> roots;
-  /// Libraries and Python files, or folders of them, of any kind.
+  /// Libraries, Python files, and folders with either, of any kind.
   std::vector<std::filesystem::path> extra;
-  /// The services that every plugin gets. A `workdir` is a folder in which each plugin has one of
-  /// its own name.
+  /// The services for all plugins. `workdir`: each plugin gets a folder with its name in there.
   HostOptions host;
   /// Starts plugins that are outside the roots in their own processes. Without it, libraries run in this process, and Python files are refused.
   StartPluginProcess start_process = {};
-  /// Libraries run in this process wherever they lie; Python files never do.
+  /// Runs every library in this process, wherever its file is. Does not apply to Python files.
   bool in_process = false;
 };
 
@@ -63,25 +62,24 @@ class Registry {
 
   const std::vector<PluginInfo>& plugins() const { return infos_; }
 
-  /// The name of a plugin that is configured by its path; a name stays as it is.
+  /// The name of a plugin that is configured by its path. A name is returned unchanged.
   Result<std::string> name_of(const std::string& name_or_path) const;
 
   /// The plugin's description; for a backend with an empty configuration.
   Result<Value> describe(PluginKind kind, std::string_view name) const;
 
   Result<std::unique_ptr<Reward>> open_reward(std::string_view name, const Value& config) const;
-  /// `dataset_name` is the dataset's in the configuration.
+  /// `dataset_name`: the dataset's name in the configuration.
   Result<std::unique_ptr<Dataset>> open_dataset(std::string_view name, std::string dataset_name,
                                                 const Value& config) const;
   Result<std::unique_ptr<Backend>> open_backend(std::string_view name) const;
   Result<std::unique_ptr<const EnvironmentCalls>> open_environment(std::string_view name) const;
 
-  /// The library of a plugin in this process; not_found names the nearest, or says why it was
-  /// refused.
+  /// The library of a plugin in this process. not_found has the nearest name, or the reason of a refusal.
   Result<PluginLibrary> library(PluginKind kind, std::string_view name) const;
 
  private:
-  /// A loaded plugin: one of the two members, or neither if it was refused.
+  /// A loaded plugin: one of the two members is set, none if it was refused.
   struct Found {
     std::optional<PluginLibrary> library;
     std::shared_ptr<const PluginProcess> process;

@@ -53,7 +53,7 @@ Result<TurnReward> turn_reward(const Value& written, const std::string& where) {
   return turn;
 }
 
-/// nil for exactly the unscored turns.
+/// nil for unscored turns, and only for these.
 Status check_presence(const Value& item, bool scored, const std::string& where) {
   if (scored && item.is_nil()) return unexpected(where, "a value for a scored turn", "nil");
   if (!scored && !item.is_nil()) {
@@ -62,7 +62,7 @@ Status check_presence(const Value& item, bool scored, const std::string& where) 
   return {};
 }
 
-/// Maps with their keys in order, all the way down.
+/// Sorts the keys of maps, at every depth.
 Value in_order(const Value& value) {
   Value copy = value;
   if (copy.is_array()) {

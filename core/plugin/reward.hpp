@@ -28,7 +28,7 @@ struct RewardReport {
   std::vector<std::optional<double>> returns;
 };
 
-/// Where a reward's calls go: a library in this process, or a plugin host. Its answers are not
+/// Carries out the calls of a reward: in a library of this process, or in a plugin host. Answers are not
 /// checked yet. [any thread, also several at once]
 class RewardCalls {
  public:
@@ -45,7 +45,7 @@ class RewardCalls {
 ///   HONE_ASSIGN(const RewardReport report, reward->score(episode));
 class Reward {
  public:
-  /// {"summary", "source", "range", "parameters"}, as the plugin says it.
+  /// The plugin's description: {"summary", "source", "range", "parameters"}.
   static Result<Value> describe(const PluginLibrary& library);
 
   /// A mistake in `config` (a map) is the plugin's invalid_argument.
@@ -55,10 +55,9 @@ class Reward {
   Reward(std::string name, const Value& config, std::unique_ptr<const RewardCalls> calls);
 
   const std::string& name() const { return name_; }
-  /// The plugin's own version, and for one in Python its file's hash: "1.0.0+1f0c2a9b4d3e".
+  /// The plugin's version. For a Python plugin with the file's hash: "1.0.0+1f0c2a9b4d3e".
   std::string version() const { return calls_->version(); }
-  /// SHA-256 of the configuration as it was given, whatever the order of its keys: 64 hexadecimal
-  /// digits.
+  /// SHA-256 of the configuration, independent of the order of its keys: 64 hexadecimal digits.
   const std::string& config_hash() const { return config_hash_; }
 
   /// `episode` is the map of docs/plugins.md. A report that breaks the rules is an internal error with the plugin, the found and the expected value.
@@ -72,10 +71,10 @@ class Reward {
 /// The table of a library, with every function in place.
 Result<const hone_reward_factory*> reward_factory(const PluginLibrary& library);
 
-/// SHA-256 of a configuration with the keys of its maps in order.
+/// SHA-256 of a configuration with sorted keys.
 std::string config_hash(const Value& config);
 
-/// Checks what score() wrote against the episode that it was asked about.
+/// Checks the output of score() for this episode.
 Result<RewardReport> report_from_value(const Value& written, const Value& episode);
 
 }  // namespace hone

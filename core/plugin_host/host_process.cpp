@@ -21,19 +21,20 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kPrintedBytesMax = 64 << 10;  // of one call that reach the log
+constexpr std::size_t kPrintedBytesMax = 64 << 10;  // bytes that one call may write to the log
 constexpr std::size_t kLineBytesMax = 4096;
-constexpr std::size_t kLastLineBytesMax = 300;          // of the line that an error repeats
-constexpr std::string_view kWarningMark = "warning: ";  // what a plugin prints for its users to see
+constexpr std::size_t kLastLineBytesMax = 300;  // longest output line that an error quotes
+constexpr std::string_view kWarningMark =
+    "warning: ";                   // begins printed lines that are warnings to the user
 constexpr double kEndingS = 2;     // seconds for a process to exit after it closed its connection
 constexpr double kStarved = 9;     // multiple of the limit by which CPU contention may extend it
 constexpr double kLookMs = 50;     // update interval of the starvation account
-constexpr double kReceiveS = 0.1;  // at least, for the rest of a message that has begun to arrive
+constexpr double kReceiveS = 0.1;  // minimum time for the rest of a message
 
-/// Everything a plugin host finds in its environment.
+/// The whole environment of a plugin host.
 std::vector<std::string> environment() {
   return {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "PYTHONHASHSEED=0",
-          // Rationale: with its own handler the sanitizer turns a signal into an exit status.
+          // Rationale: the sanitizer's own handler turns a signal into an exit status.
           "ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0"};
 }
 
@@ -43,7 +44,7 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// A copy far from the descriptors that the new process has for its own.
+/// Duplicates a descriptor to a number above those that the new process uses.
 UniqueFd moved_up(const UniqueFd& fd) { return UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 10)); }
 
 /// Waits until a descriptor is ready, at most until the deadline.
@@ -106,7 +107,7 @@ Result<Value> HostProcess::wait_for_answer(double limit_s) {
   starved.begin();
   const double start_s = monotonic_s();
   for (;;) {
-    starved.look();
+    starved.sample();
     const double passed_s = monotonic_s() - start_s;
     const double left_s = limit_s + std::min(starved.seconds(), kStarved * limit_s) - passed_s;
     if (left_s <= 0) return late(limit_s);
@@ -150,7 +151,7 @@ Error HostProcess::late(double limit_s) {
 
 Error HostProcess::gone(const std::string& how) const { return internal_error(who_ + ": " + how); }
 
-/// The socket closes a moment before the process can be waited for.
+/// The socket closes shortly before the process can be reaped.
 Error HostProcess::ended_by_itself() {
   const bool ended = ready_within(pidfd_.get(), monotonic_s() + kEndingS);
   const int status = stop();
@@ -183,7 +184,7 @@ int HostProcess::stop() {
   return status;
 }
 
-/// Reads what was printed, without waiting; what is more than a call may print is dropped.
+/// Reads printed output without waiting. Output beyond the limit of a call is dropped.
 void HostProcess::drain_output() {
   char block[16 << 10];
   // Bounded, because a plugin may print without end.

@@ -21,17 +21,17 @@ namespace hone {
 /// Ends the message of a call that ended the plugin host. The gateway has only the message, and finds the cause by it.
 inline constexpr std::string_view kDuringCall = " during the call";
 
-/// Where a plugin's lines go: what it logs, and what it prints.
+/// Receives the plugin's log lines and printed lines.
 using HostLog = std::function<void(LogLevel level, std::string_view line)>;
 
-/// A process that has ended takes its children along. [one thread at a time]
+/// When the process ends, its children are ended as well. [one thread at a time]
 ///
 ///   HONE_ASSIGN(auto process, HostProcess::start(starter, language, arguments, log));
 ///   const Result<Value> answer = process->ask({.name = "hello"}, "my_reward.py: hello", 10);
 ///   if (!process->alive()) …                     // the answer says how it ended
 class HostProcess {
  public:
-  /// `arguments` are hone-plugin-host's, itself first.
+  /// `arguments`: of hone-plugin-host, with argv[0].
   static Result<std::unique_ptr<HostProcess>> start(HostStarter& starter, HostLanguage language,
                                                     const std::vector<std::string>& arguments,
                                                     HostLog log);
@@ -39,10 +39,10 @@ class HostProcess {
   HostProcess(const HostProcess&) = delete;
   HostProcess& operator=(const HostProcess&) = delete;
 
-  /// The plugin's answer, which may be an error of its own. When the process crashed, took longer
-  /// than `limit_s`, not counting what it waited for a processor (nine times that at the most), or
-  /// answered garbage, it is gone, alive() is false and the error says why, after `who`:
-  /// "my_reward: score: its plugin host was killed by SIGSEGV during the call".
+  /// The plugin's answer, which may be an error. If the process crashed, sent an invalid answer, or took
+  /// longer than `limit_s`, it is ended and alive() is false. Time without a processor does not count, up to
+  /// nine times the limit. The error begins with `who`: "my_reward: score: its plugin host was killed by
+  /// SIGSEGV during the call".
   Result<Value> ask(const HostCall& call, std::string who, double limit_s);
 
   bool alive() const { return pid_ > 0; }
@@ -62,11 +62,11 @@ class HostProcess {
   const HostLanguage language_;
   const HostLog log_;
   std::string who_;        // the caller, in messages
-  std::string limit_key_;  // the configuration's key for the limit of the call under way
+  std::string limit_key_;  // configuration key of the current call's time limit
   pid_t pid_ = -1;
   UniqueFd socket_, output_, pidfd_;
-  std::string printed_;            // a line that has no end yet
-  std::string last_line_;          // printed in this call, for messages; may be cut
+  std::string printed_;            // an incomplete line
+  std::string last_line_;          // last line printed in this call, for messages; may be truncated
   std::size_t printed_bytes_ = 0;  // in this call
   std::size_t dropped_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Starting, asking and starting again.
+// Starts a plugin host, sends calls to it, and restarts it.
 #include "plugin_host/hosted_plugin.hpp"
 
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kDescribeSecondsMax = 3600;  // as plugins.start_seconds
-constexpr int kFailuresFree = 3;              // in a row, before a start has to wait
+constexpr int kFailuresFree = 3;  // failures in a row without a pause before the next start
 constexpr double kPauseMaxS = 60;
 
 /// Searches PATH, because the plugin host's PATH differs from the user's.
@@ -207,7 +207,7 @@ Result<Value> HostedPlugin::call(Handle& handle, std::string_view name,
   MutexLock lock(mutex_);
   HONE_TRY(ensure_process(name));
   HONE_TRY(ensure_handle(handle));
-  // A dataset may have to import what it reads or describes its tasks with.
+  // A dataset may import large libraries to read or describe its tasks.
   const double limit_s =
       name == "get" ? get_seconds(handle.config, options_.start_s) : options_.call_s;
   auto answer = ask({name, handle.kind, handle.number, &argument}, limit_s);
@@ -233,7 +233,7 @@ void HostedPlugin::restart() const {
 
 double HostedPlugin::now_s() const { return options_.now_s ? options_.now_s() : monotonic_s(); }
 
-/// The plugin's name, or its file's before it has said who it is.
+/// The plugin's name; the file's name until the plugin has reported its own.
 std::string HostedPlugin::who() const {
   const std::string known = name();
   return known.empty() ? path_.filename().string() : known;
@@ -260,7 +260,7 @@ Result<std::vector<std::string>> HostedPlugin::arguments() const {
   return list;
 }
 
-/// `call` is what it is for, for the message.
+/// `call`: the reason for the start, for error messages.
 Status HostedPlugin::ensure_process(std::string_view call) const {
   if (options_.reload && !(stamp() == started_from_)) {
     if (process_) log_info(who(), "the file has changed; loading it again");

@@ -18,17 +18,17 @@
 namespace hone {
 
 struct PluginHostOptions {
-  std::filesystem::path program;   ///< hone-plugin-host
-  std::filesystem::path runner;    ///< run_plugin.py
-  std::string python = "python3";  ///< an interpreter's path, or a name to look for in $PATH
-  double call_s = 10;              ///< of score(), list()
-  double start_s = 60;             ///< of loading a plugin, create(), open() and get()
-  std::int64_t memory_mb = 4096;   ///< of one plugin host; 0: no limit
-  bool reload = false;             ///< start again when the file has changed
-  std::string workdir = {};        ///< each library gets a folder of its own in there; "": none
-  /// Where lines of plugins go; without one, into hone's log.
+  std::filesystem::path program;   ///< path of hone-plugin-host
+  std::filesystem::path runner;    ///< path of run_plugin.py
+  std::string python = "python3";  ///< path of an interpreter, or a name in $PATH
+  double call_s = 10;              ///< time limit of score() and list()
+  double start_s = 60;             ///< time limit of loading a plugin, create(), open() and get()
+  std::int64_t memory_mb = 4096;   ///< memory limit of one plugin host; 0: none
+  bool reload = false;             ///< restart when the file has changed
+  std::string workdir = {};        ///< each library gets its own folder in there; empty: none
+  /// Receives the lines of plugins; if not set, they go to hone's log.
   std::function<void(std::string_view plugin, LogLevel level, std::string_view line)> log = {};
-  /// A clock for waiting after crashes; without one, the machine's. Seconds.
+  /// The clock for pauses after crashes (s); if not set, the monotonic clock.
   std::function<double()> now_s = {};
 };
 
@@ -59,7 +59,7 @@ class HostedPlugin final : public PluginProcess, public std::enable_shared_from_
     std::string kind;  ///< "reward", "dataset" or "environment"
     Value config;
     std::int64_t number = 0;
-    std::uint64_t process = 0;  ///< the one that has it; guarded by the plugin
+    std::uint64_t process = 0;  ///< the process that has this handle; guarded by the plugin
   };
   Result<std::shared_ptr<Handle>> make(std::string kind, const Value& config) const;
   Result<Value> call(Handle& handle, std::string_view name, const Value& argument) const;
@@ -75,7 +75,7 @@ class HostedPlugin final : public PluginProcess, public std::enable_shared_from_
     std::string name, version, runs_in;
     std::vector<std::string> kinds;
   };
-  /// A file's time and size, by which a change is seen.
+  /// Time and size of a file, by which changes are detected.
   struct Stamp {
     std::int64_t modified_ns = 0, bytes = 0;
     bool operator==(const Stamp&) const = default;

@@ -1,4 +1,4 @@
-// Requests become calls of the C tables, and what these write becomes answers.
+// Converts requests to calls of the C tables, and their output to answers.
 #include "plugin_host/library_host.hpp"
 
 #include <map>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kForeverS = 1e9;
 
-/// The plugin and what it has made.
+/// The plugin and its handles.
 class Library {
  public:
   explicit Library(int socket) : socket_(socket) {}
@@ -167,10 +167,11 @@ Value reply_value(const Result<Value>& answer) {
 
 int serve_library(int socket, const std::filesystem::path& path, const std::string& workdir) {
   Library library(socket);
-  std::optional<Status> loaded;  // with the first call, so that a crash on the way is that call's
+  std::optional<Status>
+      loaded;  // loaded in the first call, so that a crash while loading is reported for that call
   for (;;) {
     const auto received = receive_message(socket, kHostMessageBytesMax, kForeverS);
-    if (!received) return 0;  // hone has gone
+    if (!received) return 0;  // hone has closed the connection
     CodecLimits limits;
     limits.bytes_max = kHostMessageBytesMax;
     const auto request = from_msgpack(received->bytes, limits);

@@ -6,8 +6,8 @@
 
 namespace hone {
 
-/// Serves until the other side has gone; gives the process' exit status. `workdir`: a folder in
-/// which the plugin gets one of its own, "" for none.
+/// Serves until the other side closes the connection. Returns the exit status. `workdir`: a folder in which
+/// the plugin gets its own one; empty: none.
 int serve_library(int socket, const std::filesystem::path& path, const std::string& workdir);
 
 }  // namespace hone

@@ -1,5 +1,5 @@
-// hone-plugin-host: runs one plugin from outside the tree: a library itself, a Python file by way of
-// its interpreter. Started by HostedPlugin.
+// hone-plugin-host: runs one plugin from outside the tree: a library in its own process, a Python file by its
+// interpreter. Started by HostedPlugin.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -17,10 +17,10 @@
 
 namespace {
 
-/// Dies with hone, has no descriptor but its socket and leaves no core dump.
+/// The process is killed when hone ends, has no descriptor but its socket, and leaves no core dump.
 bool set_up_process(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (getppid() != parent) return false;  // hone was gone before
+  if (getppid() != parent) return false;  // hone ended before the signal was set
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   syscall(SYS_close_range, hone::kPluginHostSocket + 1, ~0U, 0);
   const rlimit no_core{0, 0};
@@ -29,7 +29,8 @@ bool set_up_process(pid_t parent) {
   return true;
 }
 
-/// Rationale: data, not address space: interpreters and thread pools reserve far more than they use.
+/// Rationale: limits data and not address space, because interpreters and thread pools reserve far more than
+/// they use.
 void limit_memory(rlim_t megabytes) {
   const rlimit memory{megabytes << 20, megabytes << 20};
   if (megabytes > 0) setrlimit(RLIMIT_DATA, &memory);

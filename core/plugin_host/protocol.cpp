@@ -1,4 +1,4 @@
-// Requests to bytes, and bytes to answers, for both languages.
+// Encodes requests and decodes answers, for both languages.
 #include "plugin_host/protocol.hpp"
 
 #include <utility>
@@ -31,7 +31,7 @@ Result<HostMessage> read_error(Fields f) {
   return HostMessage{false, 0, {}, std::move(error)};
 }
 
-/// A library's values are MessagePack of the plugin's own.
+/// Values of a library are MessagePack that the plugin has written.
 Result<Value> unwrap(const Value& value, const std::string& who) {
   if (!value.is_bytes()) return value;
   auto inner = from_msgpack(value.as_bytes(), limits());

@@ -25,7 +25,7 @@ enum class HostLanguage { kLibrary, kPython };
 
 /// The descriptor of the socket in a plugin host.
 inline constexpr int kPluginHostSocket = 3;
-/// Largest message: what a plugin may write in one call, and what stands around it.
+/// Largest message: a call's output limit, and the fields around it.
 inline constexpr std::size_t kHostMessageBytesMax = kSinkBytesMax + 4096;
 
 struct HostCall {
@@ -43,11 +43,11 @@ struct HostMessage {
   bool is_log = false;
   int level = 0;
   std::string line;                ///< of a log message
-  Result<Value> answer = Value();  ///< of any other
+  Result<Value> answer = Value();  ///< of any other message
 };
 
-/// invalid_argument for bytes that are no message: the plugin host is then of no further use. `who`
-/// stands in the error of a value that a library's plugin wrote wrongly.
+/// invalid_argument: the bytes are not a message, so the plugin host cannot be used any more. `who` begins
+/// the error for an invalid value of a library's plugin.
 Result<HostMessage> decode_message(HostLanguage language, std::string_view bytes,
                                    const std::string& who);
 

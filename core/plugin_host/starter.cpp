@@ -1,4 +1,4 @@
-// One thread that calls posix_spawn, and a hand-over of requests to it.
+// A thread that calls posix_spawn, with a queue of requests.
 #include "plugin_host/starter.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-/// No signal is blocked or ignored in the new process, and it leads a group of its own.
+/// In the new process no signal is blocked or ignored, and it leads its own process group.
 void set_attributes(posix_spawnattr_t& attributes) {
   sigset_t none, all;
   sigemptyset(&none);
@@ -55,7 +55,7 @@ Result<pid_t> spawn(StartRequest request) {
   return pid;
 }
 
-/// A request and where its answer goes.
+/// A request and the promise of its result.
 struct Order {
   StartRequest request;
   std::optional<Result<pid_t>> answer;

@@ -15,23 +15,23 @@ namespace hone {
 /// Properties of a new process.
 struct StartRequest {
   std::vector<std::string> arguments;    ///< the program's path first
-  std::vector<std::string> environment;  ///< all of it: "NAME=value"
+  std::vector<std::string> environment;  ///< the whole environment: "NAME=value"
   int socket = -1;                       ///< becomes descriptor 3
   int output = -1;                       ///< becomes standard output and error
 };
 
-/// Rationale: a child that asked to die with its parent (PR_SET_PDEATHSIG) dies with the *thread*
-/// that made it. Calls come from threads that come and go, so one that stays makes all children.
-/// It is made with the first start. [any thread]
+/// Rationale: a child with a parent-death signal (PR_SET_PDEATHSIG) is killed when the *thread* ends that
+/// made it. Threads that call plugins come and go, so one permanent thread makes all children. It is started
+/// with the first child. [any thread]
 class HostStarter {
  public:
   HostStarter();
-  /// Ends every process that it started, by ending its thread.
+  /// Ends the thread, and with it every process that it started.
   ~HostStarter();
   HostStarter(const HostStarter&) = delete;
   HostStarter& operator=(const HostStarter&) = delete;
 
-  /// Starts a process as the leader of a group of its own.
+  /// Starts a process as the leader of its own process group.
   Result<pid_t> start(const StartRequest& request);
 
  private:

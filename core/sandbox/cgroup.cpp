@@ -41,7 +41,7 @@ struct Mount {
   std::string own;  ///< the folder of the process' own group in it
 };
 
-/// Finds the mount of cgroup v2 (controller "") or of a v1 controller, and our own group there.
+/// Finds the mount of cgroup v2 (controller "") or of a v1 controller, and this process' group in it.
 Mount find_mount(std::string_view controller) {
   Mount mount;
   std::istringstream mounts(read_kernel_file("/proc/self/mounts"));
@@ -70,10 +70,10 @@ Mount find_mount(std::string_view controller) {
   return mount;
 }
 
-/// A trial child group: whether it can be made, and whether the named files are in it.
+/// Makes a child group as a trial, and checks whether it has the named files.
 struct Trial {
   int error = 0;
-  bool joins = false;  ///< a process can be put into it
+  bool joins = false;  ///< a process can join it
   std::string folder;
   explicit Trial(const std::string& root)
       : folder(root + "/" + std::string(kPrefix) + std::to_string(getpid()) + "-trial") {
@@ -110,7 +110,7 @@ void find_v2(CgroupRoots* found, std::vector<std::string>* notes) {
     if (trial.error != 0) error = trial.error;
     if (!trial.joins || !trial.has("cgroup.freeze")) continue;
     const bool memory = trial.has("memory.max");
-    // The own group comes first; the mount's root only if it alone can limit memory.
+    // Prefers this process' group. The mount's root is used only if nothing else can limit memory.
     if (!found->v2.empty() && !(memory && !found->v2_memory)) continue;
     found->v2 = root;
     found->v2_memory = memory;
@@ -197,7 +197,7 @@ Result<std::unique_ptr<Cgroup>> Cgroup::make(const CgroupRoots& roots, const std
     if (!made->v2_fd_) return system_error("open " + made->v2_, errno);
     if (roots.v2_memory && memory_bytes > 0) {
       HONE_TRY(write_kernel_file(made->v2_ + "/memory.max", std::to_string(memory_bytes)));
-      // Absent where there is no swap; then there is nothing to forbid.
+      // The file is missing without swap; then there is nothing to limit.
       (void)write_kernel_file(made->v2_ + "/memory.swap.max", "0");
       made->limits_memory_ = true;
     }
@@ -223,8 +223,8 @@ Result<std::unique_ptr<Cgroup>> Cgroup::make(const CgroupRoots& roots, const std
 
 Status Cgroup::enter(bool in_v2) const {
   if (!v2_.empty() && !in_v2) HONE_TRY(write_kernel_file(v2_ + "/cgroup.procs", "0"));
-  // "tasks" with the caller's own 0 spares the kernel's global lock, which "cgroup.procs" waits
-  // milliseconds for.
+  // Writing 0 to "tasks" moves the caller without the kernel's global lock; writes to "cgroup.procs" wait for
+  // that lock for milliseconds.
   if (!v1_memory_.empty()) HONE_TRY(write_kernel_file(v1_memory_ + "/tasks", "0"));
   if (!v1_pids_.empty()) HONE_TRY(write_kernel_file(v1_pids_ + "/tasks", "0"));
   return {};

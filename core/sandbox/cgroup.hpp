@@ -1,4 +1,4 @@
-// Cgroups: where groups may be made on this machine, and one group per jailed process.
+// Cgroups: finds where this process may make control groups, and makes one group for each jailed process.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace hone {
 
-/// Folders under which children may be made; empty where there is none. v1 and v2 may stand side by
-/// side (hybrid).
+/// Folders in which child groups can be made; empty: none. v1 and v2 may exist at the same time (hybrid).
 struct CgroupRoots {
   std::string v2;          ///< its children have cgroup.freeze
   bool v2_memory = false;  ///< and memory.max
@@ -21,19 +20,18 @@ struct CgroupRoots {
   std::string v1_pids;
 };
 
-/// Tries the process' own group first, then the root of the mount. Never touches
-/// cgroup.subtree_control. Says in `notes` what is missing and why.
+/// Tries this process' own group first, then the root of the mount. Never changes cgroup.subtree_control.
+/// `notes` gets the reason for each missing feature.
 CgroupRoots find_cgroups(std::vector<std::string>* notes);
 
-/// Processes that the kernel has ended since it booted because memory ran out, in any control group or in none; 0 where
-/// the kernel does not count them.
+/// Number of processes that the kernel has killed for lack of memory since boot, in any control group or
+/// none; 0 if the kernel does not count them.
 std::int64_t machine_oom_kills();
 
-/// Removes empty groups named hone-<pid>-… whose launcher is no more.
+/// Removes empty groups named hone-<pid>-… whose launcher has ended.
 void sweep_cgroups(const CgroupRoots& roots);
 
-/// The groups of one process. Made before it starts; removed by remove() once everything in them is
-/// gone.
+/// The groups of one process. Made before it starts; remove() removes them once they are empty.
 class Cgroup {
  public:
   static Result<std::unique_ptr<Cgroup>> make(const CgroupRoots& roots, const std::string& name,
@@ -44,18 +42,18 @@ class Cgroup {
 
   /// A descriptor for clone3's CLONE_INTO_CGROUP; -1 without cgroup v2.
   int v2_fd() const { return v2_fd_.get(); }
-  /// [in the child, before it drops its user] Moves the calling process in. `in_v2`: clone3 has put
-  /// it there.
+  /// [in the child, before it drops its user] Moves the calling process into the groups. `in_v2`: clone3 has
+  /// already put it into the v2 group.
   Status enter(bool in_v2) const;
   Result<UniqueFd> open_freeze() const;
   Result<UniqueFd> open_events() const;
-  /// SIGKILL to everything in the v2 group.
+  /// Sends SIGKILL to all processes in the v2 group.
   void kill_all() const;
-  /// Whether something in the v2 group is alive. False without cgroup v2.
+  /// Whether a process in the v2 group is alive. False without cgroup v2.
   bool populated() const;
   bool limits_memory() const { return limits_memory_; }
   bool out_of_memory() const;
-  /// Bytes; 0 when not known.
+  /// Bytes; 0 if unknown.
   std::int64_t peak_bytes() const;
   /// True once no folder is left.
   bool remove();
@@ -67,7 +65,7 @@ class Cgroup {
   bool limits_memory_ = false;
 };
 
-/// Small kernel files: the whole text, or "" when it cannot be read.
+/// The text of a small kernel file; empty if it cannot be read.
 std::string read_kernel_file(const std::string& path);
 Status write_kernel_file(const std::string& path, std::string_view text);
 

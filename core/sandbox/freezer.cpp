@@ -12,7 +12,8 @@
 namespace hone {
 namespace {
 
-// Then it sleeps between two checks: spinning could take the core that a process of lower priority needs to freeze.
+// Time for which freeze() spins before it sleeps between checks (ns). Rationale: spinning could take the core that
+// a process of lower priority needs to reach its freeze.
 constexpr std::int64_t kSpinNs = 1'000'000;
 
 class CgroupFreezer final : public Freezer {
@@ -45,7 +46,7 @@ class CgroupFreezer final : public Freezer {
 
  private:
   static Status gone_or(const char* what) {
-    // ENOENT: the kernel was at removing it just then.
+    // ENOENT: the kernel has just removed the group.
     if (errno == ENODEV || errno == ENOENT)
       return not_found("freeze: the control group was removed");
     return system_error(what, errno);

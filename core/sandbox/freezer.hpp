@@ -19,12 +19,12 @@ namespace hone {
 class Freezer {
  public:
   static Result<std::unique_ptr<Freezer>> with_cgroup(int freeze_fd, int frozen_events_fd);
-  /// The candidate must have consented (PR_SET_PTRACER_ANY in seal()). Signals it gets are passed
-  /// on while it is traced.
+  /// The candidate must have allowed tracing (PR_SET_PTRACER_ANY in seal()). Its signals are passed on while
+  /// it is traced.
   static Result<std::unique_ptr<Freezer>> with_ptrace(pid_t pid);
   virtual ~Freezer() = default;
-  /// Confirmed by the kernel within timeout_s, or `deadline_exceeded`; `not_found` when the process
-  /// is gone.
+  /// Returns once the kernel has confirmed the freeze. `deadline_exceeded` after timeout_s; `not_found` if
+  /// the process has ended.
   virtual Status freeze(double timeout_s) = 0;
   virtual Status thaw() = 0;
   /// ptrace: handles pending stops (signals, new threads); call it in every waiting loop. cgroup:

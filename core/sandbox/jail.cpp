@@ -1,4 +1,4 @@
-// Jail: clone, and the child's way from there to the program.
+// Jail: the clone, and the child's steps until the program starts.
 #include "sandbox/jail.hpp"
 
 #include <fcntl.h>
@@ -31,7 +31,8 @@ struct ChildEnds {
   UniqueFd output, failure, status;
 };
 
-/// The launcher as the clone knows it. *Rationale:* taken before the clone, because in a user namespace without a mapping every user id reads as 65534.
+/// The launcher as seen by the clone. *Rationale:* read before the clone, because in a user namespace without
+/// a mapping every user id reads as 65534.
 struct Parent {
   pid_t pid = ::getpid();
   uid_t user = ::geteuid();
@@ -53,7 +54,7 @@ Status set_limit(__rlimit_resource what, std::int64_t value, const char* name) {
 
 Status set_limits(const JailPlan& plan) {
   const ProcessLimits& limits = plan.request->limits;
-  // Not 0: that stops files, but not a core_pattern that is a program, which would be handed the
+  // Not 0. Rationale: 0 prevents core files, but a core_pattern that names a program would still receive the
   // memory of every crash. For 1 the kernel writes neither.
   HONE_TRY(set_limit(RLIMIT_CORE, 1, "core files"));
   if (limits.cpu_seconds > 0) {
@@ -75,10 +76,10 @@ Status set_limits(const JailPlan& plan) {
   return {};
 }
 
-/// stdin is empty, stdout and stderr the pipe, the request's descriptors follow, all others close
-/// at exec.
+/// stdin is empty, stdout and stderr are the pipe, and the request's descriptors follow. All others are
+/// closed at exec.
 Status arrange_descriptors(const JailPlan& plan, ChildEnds& ends) {
-  // Above the numbers that the program's descriptors get.
+  // Above the numbers that the program's descriptors will have.
   const int out_of_the_way = 3 + static_cast<int>(plan.fds.size());
   for (UniqueFd* end : {&ends.output, &ends.failure, &ends.status}) {
     if (!*end) continue;
@@ -130,7 +131,7 @@ Status enter_root(const JailPlan& plan) {
     root.readable.push_back(plan.plugins);
     root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
     if (request.device) see_devices(root);
-    if (!request.readable.empty()) {  // drivers and interpreters
+    if (!request.readable.empty()) {  // for drivers and interpreters
       for (const char* node : {"/dev/null", "/dev/zero", "/dev/urandom"})
         root.devices.emplace_back(node);
     }
@@ -144,7 +145,7 @@ Status enter_root(const JailPlan& plan) {
   return enter_private_root(root);
 }
 
-/// The working folder: the process' own one, else "/".
+/// The working folder: the process' own one, or "/".
 Status enter_folder(const JailPlan& plan) {
   std::string folder = "/";
   if (has_work_folder(*plan.request)) folder = plan.private_root ? kWorkFolder : plan.work_folder;
@@ -191,11 +192,12 @@ void reset_signals() {
 Status set_up(const JailPlan& plan, ChildEnds& ends, const Parent& parent, bool in_cgroup) {
   ::setsid();
   reset_signals();
-  ::umask(022);  // the private root's own folders can be entered by the jail's user
+  ::umask(022);  // the jail's user must be able to enter the folders of the private root
   if (plan.user_namespace) HONE_TRY(map_own_user(parent.user, parent.group));
   if (plan.cgroup != nullptr) HONE_TRY(plan.cgroup->enter(in_cgroup));
   if (plan.request->jail != Jail::kJudge) {
-    (void)write_kernel_file("/proc/self/oom_score_adj", "1000");  // rather us than the host
+    (void)write_kernel_file("/proc/self/oom_score_adj",
+                            "1000");  // if memory runs out, the kernel kills jails before the host
   }
   HONE_TRY(pin(plan.request->cpus));
   HONE_TRY(arrange_descriptors(plan, ends));
@@ -212,7 +214,8 @@ std::vector<std::string> environment(const JailPlan& plan) {
     all.push_back("TMPDIR=" + (plan.private_root ? kWorkFolder : plan.work_folder));
   }
 #ifdef HONE_SANITIZED
-  // LeakSanitizer cannot run under a filter; a signal must end the process as itself.
+  // LeakSanitizer cannot run under the filter. And a signal must end the process directly, not through ASan's
+  // handler.
   const std::string options =
       "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0";
   all.push_back("ASAN_OPTIONS=" + options);
@@ -221,8 +224,8 @@ std::vector<std::string> environment(const JailPlan& plan) {
   return all;
 }
 
-/// What exec would have done besides: descriptors beyond the request's end, and who may debug the launcher
-/// alone may debug it no more.
+/// Replaces what exec would have done: closes all descriptors after the request's, and restores who may
+/// attach a debugger.
 [[noreturn]] void become_image(const JailPlan& plan, std::vector<char*>& argv,
                                std::vector<char*>& envp) {
   const unsigned next = 3 + static_cast<unsigned>(plan.fds.size());
@@ -258,7 +261,7 @@ Status execute(const JailPlan& plan) {
                             bool in_cgroup) {
   if (Status done = set_up(plan, ends, parent, in_cgroup); !done) report(ends, done.error());
   const bool supervised = plan.request->jail == Jail::kBuilder;
-  // A supervisor without a pid namespace cleans up on SIGTERM; everything else just dies.
+  // A supervisor without a pid namespace cleans up on SIGTERM. All other processes are killed.
   const bool cleans_up = supervised && !plan.pid_namespace;
   ::prctl(PR_SET_PDEATHSIG, cleans_up ? SIGTERM : SIGKILL, 0, 0, 0);
   if (!plan.pid_namespace && ::getppid() != parent.pid) ::_exit(127);

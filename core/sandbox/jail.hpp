@@ -13,11 +13,11 @@
 
 namespace hone {
 
-/// main() of what the launcher has in memory: a process that it starts goes on there, without an exec. What it
-/// returns is its exit status.
+/// main() of an image that the launcher has in memory. A process starts there as a copy of the launcher,
+/// without an exec. Its result is the exit status.
 using Image = int (*)(int argc, char** argv, char** envp);
 
-/// Everything that is decided before the clone. Borrowed pointers outlive the call.
+/// All decisions that are made before the clone. Borrowed pointers must outlive the call.
 struct JailPlan {
   const SpawnRequest* request = nullptr;
   const Cgroup* cgroup = nullptr;  ///< may be null
@@ -27,25 +27,26 @@ struct JailPlan {
   bool change_user = false;
   uid_t user = 0;           ///< with change_user
   std::string work_folder;  ///< without a private root: the folder of has_work_folder()
-  std::string plugins;      ///< candidates with a private root see it
-  std::string
-      libraries;  ///< those of a bundle, which programs in a private root need; may not exist
-  Image image = nullptr;        ///< in the place of the request's program, whose arguments it gets
-  std::vector<UniqueFd> fds;    ///< become 3, 4, …
-  bool limit_data = false;      ///< no cgroup limits memory: RLIMIT_DATA does, coarsely
-  int processes_of_others = 0;  ///< what RLIMIT_NPROC would count besides this jail
+  std::string plugins;      ///< folder that candidates with a private root can read
+  std::string libraries;  ///< libraries of a bundle, for programs in a private root; may not exist
+  Image image = nullptr;  ///< runs instead of the request's program, with its arguments
+  std::vector<UniqueFd> fds;  ///< become 3, 4, …
+  bool limit_data = false;    ///< limit memory coarsely by RLIMIT_DATA, because no cgroup limits it
+  int processes_of_others =
+      0;  ///< processes of the same user outside this jail, which RLIMIT_NPROC also counts
 };
 
-/// Whether the process has a writable folder of its own, which is its working folder.
+/// Whether the process has a writable folder, which is also its working folder.
 bool has_work_folder(const SpawnRequest& request);
 
 /// The launcher's ends of a started jail.
 struct JailStart {
   pid_t pid = -1;
   UniqueFd pidfd;
-  UniqueFd output;   ///< stdout and stderr, non-blocking
-  UniqueFd failure;  ///< a message if the set-up failed; ends when the program has been started
-  UniqueFd status;   ///< builders: the program's wait status, from the supervisor
+  UniqueFd output;  ///< stdout and stderr, non-blocking
+  UniqueFd
+      failure;      ///< carries a message if the set-up failed; closes when the program has started
+  UniqueFd status;  ///< builders: the program's wait status, from the supervisor
 };
 
 /// Clones the child. Returns at once; whether the program starts is heard on `failure`.

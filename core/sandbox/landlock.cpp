@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// linux/landlock.h, all ABIs.
+// Constants of linux/landlock.h, all ABIs.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr std::uint64_t kExecute = 1u << 0, kWriteFile = 1u << 1, kReadFile = 1u << 2,
                         kReadDir = 1u << 3;
@@ -33,7 +33,7 @@ struct [[gnu::packed]] PathRule {
   std::int32_t parent_fd = -1;
 };
 
-/// What a kernel of this ABI can deny, and how much of the struct it knows.
+/// The rights that a kernel with this ABI can deny, and the size of the struct that it knows.
 std::size_t everything(int abi, Ruleset* rules) {
   rules->files = kAllOfAbi1;
   if (abi >= 2) rules->files |= kRefer;

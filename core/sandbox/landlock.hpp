@@ -1,4 +1,4 @@
-// Landlock by its raw system calls: the headers of older systems lack its later rights.
+// Landlock by raw system calls, because headers of older systems lack its later rights.
 #pragma once
 
 #include <string>
@@ -8,13 +8,12 @@
 
 namespace hone {
 
-/// The ABI of this kernel's Landlock, 0 without it; *error_number then says why (ENOSYS,
-/// EOPNOTSUPP, EPERM).
+/// The ABI of this kernel's Landlock; 0: none, and *error_number has the reason (ENOSYS, EOPNOTSUPP, EPERM).
 int landlock_abi(int* error_number = nullptr);
 
-/// Confines the calling thread (for good; no_new_privs is set already): of the file system, only
-/// what lies below `readable` may be read and executed and below `writable` also written; no TCP;
-/// no abstract socket and no process outside can be reached. A missing path is left out.
+/// Restricts the calling thread permanently; no_new_privs must be set. Files below `readable` may be read and
+/// executed, files below `writable` also written, and no others. Denies TCP, abstract sockets and signals to
+/// processes outside. Missing paths are ignored.
 Status restrict_with_landlock(const std::vector<std::string>& readable,
                               const std::vector<std::string>& writable);
 

@@ -1,5 +1,5 @@
-// Launcher, the host's side: starts hone-launcher, sends requests, and has one thread that hands
-// out what comes back.
+// The host's side of the launcher: starts hone-launcher, sends requests, and has a thread that distributes
+// replies.
 #include "sandbox/launcher.hpp"
 
 #include <fcntl.h>
@@ -30,12 +30,11 @@
 namespace hone {
 namespace {
 
-/// For the launcher's answer to a spawn, which takes milliseconds. Rationale: a launcher that hangs would hold up all lanes
-/// without a word.
+/// Time limit of the launcher's answer to a spawn, which normally takes milliseconds. Rationale: a launcher
+/// that hangs would block all lanes without an error.
 constexpr std::chrono::seconds kSpawnPatience{30};
 
-/// What is known of one process. Shared between its handle and the reader thread; guarded by
-/// Connection::mutex.
+/// State of one process, shared by its handle and the reader thread. Guarded by Connection::mutex.
 struct ProcessState {
   std::int64_t id = 0;
   std::string label;
@@ -46,7 +45,8 @@ struct ProcessState {
   std::optional<ProcessExit> exit;
 };
 
-/// The socket and the table of processes. Outlives the launcher object while a process handle does.
+/// The socket and the table of processes. A process handle may outlive the launcher object, so both share
+/// this.
 struct Connection {
   Mutex mutex;
   Condition changed;
@@ -107,7 +107,7 @@ class ProcessHandle final : public Process {
   const std::shared_ptr<ProcessState> state_;
 };
 
-/// Takes one message from the launcher. Unknown processes are those whose handle has been dropped.
+/// Handles one message from the launcher. A process without an entry has lost its handle, and is ignored.
 void receive_one(Connection& connection, Packet packet) {
   PacketReader reader(packet.bytes);
   const auto kind = static_cast<MessageKind>(reader.number());
@@ -155,7 +155,7 @@ class LauncherClient final : public Launcher {
         ready_(std::move(ready)),
         reader_([shared = connection_] { receive_all(shared); }) {}
 
-  /// Closing our side makes the launcher end everything and itself; it takes ten seconds at most.
+  /// Closing this side makes the launcher kill all processes and exit, within ten seconds.
   ~LauncherClient() override {
     ::shutdown(connection_->socket.get(), SHUT_RDWR);
     reader_.join();
@@ -180,7 +180,7 @@ class LauncherClient final : public Launcher {
       state->id = connection_->next_id++;
       connection_->processes.emplace(state->id, state);
     }
-    // From here on the handle forgets the process, and ends it, on every way out.
+    // From here on, every return path drops the handle, which kills the process.
     auto process = std::make_unique<ProcessHandle>(connection_, state);
     PacketWriter packet;
     packet.number(static_cast<std::int64_t>(MessageKind::kSpawn)).number(state->id);
@@ -234,7 +234,7 @@ Status await_answer(int socket, const LauncherOptions& options) {
   }
 }
 
-/// A launcher with its end of the socket as descriptor 3 and an empty environment.
+/// Starts a launcher with its end of the socket as descriptor 3 and an empty environment.
 Result<pid_t> start_program(std::vector<std::string> command, int socket) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -291,7 +291,7 @@ Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& given) 
   put(packet, options);
   Status sent = send_packet(connection->socket.get(), packet.take(), {});
   if (Status answers = await_answer(connection->socket.get(), options); !answers) {
-    ::kill(pid, SIGKILL);  // it has started nothing yet
+    ::kill(pid, SIGKILL);  // it has not started any process yet
     LauncherClient::end_launcher(pid);
     return answers.error();
   }
@@ -303,7 +303,7 @@ Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& given) 
         (options.image.empty() ? "hone-launcher" : options.image[0]) + " ended before it was ready";
   } else {
     PacketReader reader(answer->bytes);
-    (void)reader.number();  // kReady is the only first answer
+    (void)reader.number();  // kReady is the only possible first answer
     ready = get_ready(reader);
     if (!reader.done())
       ready.refused = "hone-launcher has another version than hone; install both together";

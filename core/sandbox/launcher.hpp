@@ -35,35 +35,36 @@ struct ProcessLimits {
 
 struct SpawnRequest {
   Jail jail = Jail::kCandidate;
-  std::string label;                   ///< for logs: "candidate 12"
+  std::string label;                   ///< name in log lines: "candidate 12"
   std::filesystem::path program;       ///< absolute
   std::vector<std::string> arguments;  ///< without argv[0]
   std::vector<int> fds;                ///< become 3, 4, 5, … in the child; borrowed
   std::vector<int> cpus;               ///< affinity; empty: as the launcher
   ProcessLimits limits;
-  bool device = false;  ///< drives a device, whose nodes and driver it sees
-  /// Candidates: bytes of a writable folder, its working folder and TMPDIR; 0: no such folder. Builders always have one.
+  bool device = false;  ///< uses a device, so it can access the device's nodes and driver
+  /// Candidates: size of a writable folder (bytes), which is the working folder and TMPDIR; 0: none. Builders
+  /// always have one.
   std::int64_t scratch_bytes = 0;
   std::vector<std::string>
-      readable;  ///< builders: folders seen besides the toolchain (read and execute)
+      readable;  ///< builders: folders to read and execute, in addition to the toolchain
 };
 
 /// How a process ended.
 struct ProcessExit {
   int exit_code = -1;  ///< -1 when killed by a signal
   int signal = 0;
-  bool out_of_memory = false;  ///< the memory limit killed it (or something in it)
-  /// It ended by SIGKILL, was within its own limit, and the kernel counted an out-of-memory kill on this machine while it
-  /// ran. False where nothing shows that: a SIGKILL alone does not say who sent it.
+  bool out_of_memory = false;  ///< the memory limit killed the process or a child
+  /// It ended by SIGKILL within its own memory limit, and the kernel counted an out-of-memory kill on this
+  /// machine while it ran. False without such evidence, because a SIGKILL alone does not show its sender.
   bool killed_by_machine = false;
   double cpu_seconds = 0;
   std::int64_t peak_bytes = 0;
   std::string output;  ///< the last 64 KiB of stdout and stderr together
 };
-/// "SIGSEGV"; "signal 77" for one without a name.
+/// "SIGSEGV"; "signal 77" for a signal without a name.
 std::string signal_name(int signal);
 
-/// A started process. Dropping it kills it and everything it started, and frees its slot.
+/// A started process. The destructor kills it and all its descendants, and frees its slot.
 class Process {
  public:
   virtual ~Process() = default;
@@ -71,29 +72,29 @@ class Process {
   virtual const std::string& label() const = 0;
   /// Readable once the process has ended. Borrowed.
   virtual int pidfd() const = 0;
-  /// Descriptors that a Freezer (freezer.hpp) works on; -1 where there is no cgroup. Borrowed.
+  /// Descriptors for a Freezer (freezer.hpp); -1 without a cgroup. Borrowed.
   virtual int freeze_fd() const = 0;
   virtual int frozen_events_fd() const = 0;
-  /// SIGKILL to it and all it started. Returns at once.
+  /// Sends SIGKILL to the process and all its descendants. Returns at once.
   virtual void kill() = 0;
-  /// Waits until it and all it started are gone.
+  /// Waits until the process and all its descendants have ended.
   virtual Result<ProcessExit> wait(double timeout_s) = 0;
 };
 
 struct LauncherOptions {
-  IsolationLevel minimum = IsolationLevel::kFiltered;  ///< refuse to start below
-  IsolationLevel maximum = IsolationLevel::kPrivate;   ///< use less than the machine allows (tests)
-  std::string freezer = "auto";     ///< "auto", "cgroup"; "ptrace": as without cgroup v2
-  std::filesystem::path workdir;    ///< scratch for builders; on a tmpfs of its own where possible
-  int slots = 64;                   ///< processes at a time
-  std::uint32_t first_uid = 61000;  ///< users of the slots, when root
-  std::filesystem::path root;       ///< of plugins and libraries; start() fills it in
-  /// A program and its arguments that has loaded an image and runs the launcher (hone-launcher.so): what it starts
-  /// are copies of that image, jailed as any program is. Empty: hone-launcher.
+  IsolationLevel minimum = IsolationLevel::kFiltered;  ///< refuse to start below this level
+  IsolationLevel maximum = IsolationLevel::kPrivate;   ///< do not use more than this level (tests)
+  std::string freezer =
+      "auto";  ///< "auto", "cgroup" or "ptrace"; the last behaves as without cgroup v2
+  std::filesystem::path workdir;    ///< scratch folder for builders; on its own tmpfs if possible
+  int slots = 64;                   ///< most processes at a time
+  std::uint32_t first_uid = 61000;  ///< first user id of the slots, for root
+  std::filesystem::path root;       ///< folder of plugins and libraries; start() sets it
+  /// Program and arguments of a process that loads an image and then runs the launcher (hone-launcher.so).
+  /// The processes that it starts are copies of that image, in jails like all others. Empty: hone-launcher.
   std::vector<std::string> image;
-  double image_seconds = 120;  ///< in which an image must have loaded
-  int given_up =
-      -1;  ///< readable once start() need not wait for an image any longer; -1: never. Borrowed
+  double image_seconds = 120;  ///< time limit for loading the image
+  int given_up = -1;  ///< a descriptor that becomes readable to cancel start(); -1: none. Borrowed
 };
 
 /// [any thread] All members. Start it before the process has threads, sockets or a device open.
@@ -107,7 +108,7 @@ class Launcher {
   static Result<std::unique_ptr<Launcher>> start(const LauncherOptions& options);
   virtual ~Launcher() = default;
   virtual Result<std::unique_ptr<Process>> spawn(const SpawnRequest& request) = 0;
-  virtual const LauncherOptions& options() const = 0;  ///< as it was started
+  virtual const LauncherOptions& options() const = 0;  ///< the options of start()
   virtual const Capabilities& capabilities() const = 0;
   virtual IsolationLevel level() const = 0;  ///< in use
   virtual std::string freezer() const = 0;   ///< in use: "cgroup" or "ptrace"

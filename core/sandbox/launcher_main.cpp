@@ -20,7 +20,7 @@ volatile int g_stop = 0;
 pid_t g_host = 0;
 
 void on_stop(int /*signal*/) { g_stop = 1; }
-/// The kernel sends it also when merely the thread that started us has ended.
+/// The kernel also sends this signal if only the parent's thread that started us has ended.
 void on_parent_death(int /*signal*/) {
   if (getppid() != g_host) g_stop = 1;
 }
@@ -53,7 +53,7 @@ int launcher_main(Image image) {
   if (static_cast<MessageKind>(reader.number()) != MessageKind::kConfigure) return 2;
   const LauncherOptions options = get_options(reader);
   if (!reader.done()) return 2;
-  const Capabilities capabilities = probe_machine();  // needs PR_SET_DUMPABLE as it was
+  const Capabilities capabilities = probe_machine();  // must run before PR_SET_DUMPABLE changes
   if (!guard_trusted_process()) return 2;
   std::vector<std::string> notes;
   const CgroupRoots roots = find_cgroups(&notes);
@@ -70,20 +70,20 @@ int launcher_main(Image image) {
 }  // namespace hone
 
 #ifdef HONE_LAUNCHER_LIBRARY
-/// Whoever calls it has one thread, the host's socket as descriptor 3, and touches no device. Returns when the
-/// host is gone.
+/// The caller has one thread, the host's socket as descriptor 3, and no open device. Returns when the host
+/// has closed the socket.
 extern "C" __attribute__((visibility("default"))) int hone_launcher_main(hone::Image image) {
   return hone::launcher_main(image);
 }
 #else
-/// With arguments: becomes the program that they name, which loads an image and runs the launcher as a library.
-/// Whatever it does until then ends with the host, and has nothing of the host's terminal.
+/// With arguments: executes the named program, which loads an image and runs the launcher as a library. Until
+/// then it is killed with the host, and it has no controlling terminal.
 int main(int count, char** arguments) {
   if (count < 2) return hone::launcher_main(nullptr);
   setsid();
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   pollfd host{kHostSocket, 0, 0};
-  if (poll(&host, 1, 0) != 0) return 1;  // it has gone before it could be watched
+  if (poll(&host, 1, 0) != 0) return 1;  // the host ended before it could be watched
   execv(arguments[1], arguments + 1);
   return 127;
 }

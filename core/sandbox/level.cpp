@@ -1,4 +1,4 @@
-// Level: names of the levels, what each needs, and the launcher's choice.
+// Isolation levels: names, requirements, and the launcher's choice.
 #include "sandbox/level.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ IsolationLevel Capabilities::level() const {
   const bool own_root = mount_namespace && network_namespace && own_user;
   if (!seccomp) return IsolationLevel::kNone;
   if (own_root) return IsolationLevel::kPrivate;
-  if (landlock_abi == 0) return IsolationLevel::kNone;  // nothing would keep files away
+  if (landlock_abi == 0) return IsolationLevel::kNone;  // without it a process could open files
   return own_user ? IsolationLevel::kSeparated : IsolationLevel::kFiltered;
 }
 
@@ -40,7 +40,7 @@ Ready decide(const LauncherOptions& options, const Capabilities& capabilities) {
   const bool automatic = options.freezer.empty() || options.freezer == "auto";
   ready.freezer = automatic ? capabilities.freezer() : options.freezer;
   Capabilities used = capabilities;
-  // The judge must be able to freeze a candidate of another user.
+  // The judge must be able to freeze a candidate that has another user.
   if (ready.freezer == "ptrace" && !capabilities.ptrace_users && used.slot_users) {
     used.slot_users = false;
     ready.no_slot_users_reason =

@@ -5,12 +5,12 @@
 
 namespace hone {
 
-/// The level and the freezer in use: what the machine allows, cut to what the options allow; or why
-/// it is refused.
+/// The isolation level and the freezer to use: the machine's, limited by the options; or the reason for a
+/// refusal.
 Ready decide(const LauncherOptions& options, const Capabilities& capabilities);
 
-/// Whether a jail's processes get the user of its slot. Builders get it wherever it can be had,
-/// candidates only if the freezer in use can then still stop them.
+/// Whether the processes of a jail run as the user of their slot. Builders do wherever that is possible,
+/// candidates only if the freezer can then still stop them.
 bool uses_slot_user(const Ready& ready, const LauncherOptions& options, Jail jail);
 
 }  // namespace hone

@@ -16,8 +16,7 @@ int get_int(PacketReader& from) {
       from.number_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
 }
 
-// Rationale: an enumerator is looked up in tables of names; one that there is not would be read
-// from beyond their end.
+// Rationale: enumerators index tables of names, so a value out of range would read beyond the end.
 template <typename Enum>
 Enum get_enum(PacketReader& from, Enum last) {
   return static_cast<Enum>(from.number_in(0, static_cast<std::int64_t>(last)));

@@ -9,11 +9,10 @@
 
 namespace hone {
 
-/// Theory of operation. The host sends one kConfigure and gets one kReady. Each kSpawn carries a
-/// number that the host chose; it is answered by kStarted (with pidfd, and the cgroup's two files
-/// if there is one) or kFailed, and after kStarted by exactly one kExited, once the process and all
-/// it started are gone. kKill asks for that end. When the host closes the socket, the launcher ends
-/// everything and then itself.
+/// Theory of operation. The host sends one kConfigure and gets one kReady. Each kSpawn has a number that the
+/// host chooses. The answer is kStarted (with the pidfd, and the cgroup's two files if there is one) or
+/// kFailed. After kStarted comes exactly one kExited, once the process and all its descendants have ended.
+/// kKill requests that end. When the host closes the socket, the launcher kills all processes and exits.
 enum class MessageKind : std::int64_t {
   kConfigure = 1,
   kReady,
@@ -24,8 +23,8 @@ enum class MessageKind : std::int64_t {
   kExited,
 };
 
-/// kReady: what the launcher found and what it will use of it. `refused` says why it does not
-/// serve.
+/// kReady: the features that the launcher found and those that it will use. `refused`: the reason why it does
+/// not serve.
 struct Ready {
   Capabilities capabilities;
   IsolationLevel level = IsolationLevel::kNone;
@@ -39,7 +38,7 @@ struct Ready {
 void put(PacketWriter& to, const LauncherOptions& options);
 void put(PacketWriter& to, const Ready& ready);
 void put(PacketWriter& to, const SpawnRequest& request);  // descriptors are sent with the packet
-/// Without its output: that many bytes follow the packet.
+/// Without the output, whose bytes follow the packet.
 void put(PacketWriter& to, const ProcessExit& exit, std::size_t output_bytes);
 LauncherOptions get_options(PacketReader& from);
 Ready get_ready(PacketReader& from);

@@ -7,11 +7,11 @@
 
 namespace hone {
 
-/// The last 64 KiB of what a process wrote.
+/// The last 64 KiB of a process's output.
 ///
-/// Theory of operation. Jailed processes may go on as copies of the launcher (jail.hpp), and would read in their own
-/// memory what the launcher has read of others. These pages are left out of every copy, and nothing that a process
-/// wrote is ever anywhere else: neither on the stack nor in a string.
+/// Theory of operation. A jailed process may be a copy of the launcher (jail.hpp), which has read the output
+/// of other processes. A copy must not inherit that output. So it is stored only in these pages, which are
+/// excluded from every copy, and never on the stack or in a string.
 class OutputTail {
  public:
   static constexpr std::size_t kBytesMax = 64 << 10;
@@ -25,7 +25,7 @@ class OutputTail {
   }
   ~OutputTail();
 
-  /// Reads what is there, a bounded amount, without waiting. False at the end of the pipe.
+  /// Reads available output, a bounded amount, without waiting. False at the end of the pipe.
   bool drain(int fd);
   /// Valid until the next drain.
   std::string_view bytes() const;

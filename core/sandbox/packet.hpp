@@ -16,7 +16,7 @@ namespace hone {
 constexpr std::size_t kPacketBytesMax = 128 << 10;
 constexpr std::size_t kPacketFdsMax = 200;  // the kernel's own limit is 253
 
-/// Builds a packet out of numbers and texts; the reader must take them in the same order.
+/// Builds a packet from numbers and texts. The reader must read them in the same order.
 class PacketWriter {
  public:
   PacketWriter& number(std::int64_t value);
@@ -29,22 +29,22 @@ class PacketWriter {
   std::string bytes_;
 };
 
-/// Reads what a PacketWriter wrote. After a short or malformed packet everything reads as empty and
-/// ok() is false.
+/// Reads the values of a PacketWriter. After a short or malformed packet, all values are empty and ok() is
+/// false.
 class PacketReader {
  public:
   explicit PacketReader(std::string_view bytes) : rest_(bytes) {}
   std::int64_t number();
-  /// One outside the range is malformed, and reads as `low`.
+  /// A number outside the range is malformed, and `low` is returned.
   std::int64_t number_in(std::int64_t low, std::int64_t high);
   double real();
   std::string text();
   std::vector<std::string> texts();
-  /// How many values follow; a negative count is malformed.
+  /// The number of values that follow. A negative count is malformed.
   std::int64_t count();
-  /// Nothing was missing so far.
+  /// Whether all values so far were valid.
   bool ok() const { return ok_; }
-  /// And nothing is left over.
+  /// Whether all values were valid and no bytes are left.
   bool done() const { return ok_ && rest_.empty(); }
 
  private:
@@ -59,9 +59,8 @@ struct Packet {
   bool end = false;  ///< the other side has closed
 };
 
-/// Sends one packet. `unavailable` when the other side is gone; `resource_exhausted` when the
-/// socket is non-blocking and full, or the packet too large.
-/// `tail` follows `bytes` in it.
+/// Sends one packet: `bytes`, then `tail`. `unavailable`: the other side has closed. `resource_exhausted`:
+/// the socket is non-blocking and full, or the packet is too large.
 Status send_packet(int socket, std::string_view bytes, std::span<const int> fds,
                    std::string_view tail = {});
 /// Receives one packet, waiting for it on a blocking socket. Descriptors are close-on-exec.

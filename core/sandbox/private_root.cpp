@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 Status failed(const std::string& what) { return system_error(what, errno); }
 
-/// mount_setattr by its raw call, since the C library of older systems lacks it.
+/// The raw mount_setattr call, because the C library of older systems lacks it.
 bool set_read_only_tree(const char* path, bool devices) {
   struct {
     std::uint64_t set, clear, propagation, userns_fd;
@@ -34,7 +34,7 @@ bool set_read_only_tree(const char* path, bool devices) {
   return ::syscall(kMountSetattr, AT_FDCWD, path, kRecursive, &change, sizeof change) == 0;
 }
 
-/// Before Linux 5.12: the top mount alone, keeping the flags that a user namespace has locked.
+/// Before Linux 5.12: remounts only the top mount, and keeps the flags that a user namespace has locked.
 Status remount_read_only(const std::string& path) {
   struct statvfs info {};
   if (::statvfs(path.c_str(), &info) != 0) return failed("look at mount " + path);
@@ -54,8 +54,8 @@ bool lies_below(std::string_view path, std::string_view folder) {
   return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
 }
 
-/// The folder to build at. The new tree hides what lies under it until the pivot, so nothing that
-/// is bound may.
+/// The folder in which the tree is built. Until the pivot it hides everything below it, so no source of a
+/// bind mount may be there.
 Result<std::string> choose_base(const PrivateRoot& root) {
   for (const char* base : {"/mnt", "/tmp", "/media", "/srv", "/var/tmp"}) {
     struct stat info {};
@@ -67,7 +67,7 @@ Result<std::string> choose_base(const PrivateRoot& root) {
   return failed_precondition("private root: no folder to build it at");
 }
 
-/// Makes `path` (which starts with "/") below the new root as an empty folder or file.
+/// Makes `path` (which begins with "/") below the new root, as an empty folder or file.
 Status make_place(const std::string& base, const std::string& path, bool folder) {
   std::error_code error;
   const fs::path target = base + path;
@@ -75,7 +75,7 @@ Status make_place(const std::string& base, const std::string& path, bool folder)
   if (error) return system_error("make " + path + " in the private root", error.value());
   if (folder) return {};
   const int fd = ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0 && errno == EEXIST) return {};  // never opens a file that a bind has put there
+  if (fd < 0 && errno == EEXIST) return {};  // must not open a file that is already a bind mount
   if (fd < 0) return system_error("make " + path + " in the private root", errno);
   ::close(fd);
   return {};
@@ -99,8 +99,7 @@ Status bind(const std::string& base, const std::string& path) {
   return {};
 }
 
-/// A fresh /proc that shows only what the caller may see; where that is not allowed, the one that
-/// is there.
+/// Mounts a new /proc that shows only this pid namespace; if that is not allowed, binds the existing one.
 Status mount_proc(const std::string& base, bool pid_namespace, bool whole) {
   HONE_TRY(make_place(base, "/proc", true));
   const std::string target = base + "/proc";
@@ -127,7 +126,7 @@ Status mount_writable(const PrivateRoot& root) {
   return {};
 }
 
-/// Makes the tree at `base` the root and drops the old one.
+/// Makes the tree at `base` the root and unmounts the old one.
 Status pivot(const std::string& base) {
   if (::chdir(base.c_str()) != 0) return failed("enter the private root");
   if (::syscall(SYS_pivot_root, ".", ".") != 0) return failed("pivot_root");
@@ -149,7 +148,7 @@ Status enter_private_root(const PrivateRoot& root) {
     return failed("mount a tmpfs at " + base);
   }
   HONE_TRY(mount_proc(base, root.pid_namespace, root.whole_proc));
-  // What lies in a folder that was bound before is seen already, and is no mount of its own.
+  // A path within a folder that is already bound needs no mount.
   std::vector<std::string> bound;
   for (const std::string& path : root.readable) {
     const bool seen = std::any_of(bound.begin(), bound.end(), [&](const std::string& earlier) {
@@ -165,8 +164,8 @@ Status enter_private_root(const PrivateRoot& root) {
   }
   HONE_TRY(pivot(base));
   if (!root.writable.empty()) HONE_TRY(mount_writable(root));
-  // The root, /proc and every bind become read-only in one call each; the writable folder, mounted
-  // last, stays out.
+  // Makes the root, /proc and every bind read-only, in one call each. The writable folder is mounted
+  // afterwards.
   const bool recursive = root.writable.empty() && root.devices.empty();
   if (recursive && set_read_only_tree("/", false)) return {};
   for (const std::string& path : bound) {
@@ -179,7 +178,7 @@ Status enter_private_root(const PrivateRoot& root) {
 }
 
 Status map_own_user(uid_t user, gid_t group) {
-  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);  // the launcher's 0 would make our own /proc files root's
+  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);  // with the launcher's 0, root would own our /proc files
   (void)write_kernel_file("/proc/self/setgroups", "deny");
   const std::string one = std::to_string(user) + " " + std::to_string(user) + " 1";
   HONE_TRY(write_kernel_file("/proc/self/uid_map", one));

@@ -1,4 +1,4 @@
-// Tries each sandbox feature in a child process, and notes why one is missing.
+// Tries each sandbox feature in a child process, and notes why a feature is missing.
 #include "sandbox/probe.hpp"
 
 #include <linux/filter.h>
@@ -58,7 +58,7 @@ Status try_user_change() {
                       "setresuid");
 }
 
-/// As somebody who is not root: a user namespace that maps just him.
+/// In a user namespace, as a process without root would make it: it maps only its own user.
 Status make_user_namespace() {
   if (::geteuid() == 0) HONE_TRY(try_user_change());
   const uid_t user = ::geteuid();
@@ -67,7 +67,7 @@ Status make_user_namespace() {
   return map_own_user(user, group);
 }
 
-/// The namespaces below are tried inside a user namespace unless we are root.
+/// Without root, the namespaces below are tried inside a user namespace.
 Status unshare_privileged(int flags, const char* what) {
   if (::geteuid() != 0) HONE_TRY(make_user_namespace());
   return errno_status(::unshare(flags) == 0, what);
@@ -116,7 +116,7 @@ class Sleeper {
     ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     (void)!::write(theirs.get(), &byte, 1);
-    (void)!::read(theirs.get(), &byte, 1);  // root without CAP_KILL cannot end it otherwise
+    (void)!::read(theirs.get(), &byte, 1);  // root without CAP_KILL could not end it in another way
     ::_exit(0);
   }
   ~Sleeper() {
@@ -134,7 +134,7 @@ class Sleeper {
   UniqueFd ours_;
 };
 
-/// Tries all that root does with slot users: change to one, give it a file, signal its processes.
+/// Tries all operations of root with slot users: change to one, give it a file, signal its processes.
 Status try_slot_users() {
   HONE_TRY(try_in_child(try_user_change));
   const UniqueFd file(memfd_create("hone-probe", MFD_CLOEXEC));

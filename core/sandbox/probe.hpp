@@ -30,14 +30,16 @@ struct Capabilities {
   bool mount_namespace = false;  ///< a private root was built and entered in a trial
   bool pid_namespace = false;
   bool network_namespace = false;
-  bool slot_users = false;     ///< setresuid to other users works
-  bool cgroup_freeze = false;  ///< a cgroup v2 with cgroup.freeze that we may make children in
-  bool cgroup_memory = false;  ///< v2 memory.max or a v1 memory controller we may make children in
+  bool slot_users = false;  ///< setresuid to other users works
+  bool cgroup_freeze =
+      false;  ///< a cgroup v2 with cgroup.freeze in which this process can make children
+  bool cgroup_memory =
+      false;  ///< v2 memory.max, or a v1 memory controller, in which this process can make children
   bool cgroup_pids = false;
-  bool pidfd = false;          ///< processes can be held by descriptors: without, nothing starts
-  bool ptrace = false;         ///< a sibling that consents can be seized
-  bool ptrace_users = false;   ///< also one of another user (root in a container often may not)
-  std::string cgroup_v2_root;  ///< where children may be made; empty without
+  bool pidfd = false;         ///< pidfds exist; without them nothing can be started
+  bool ptrace = false;        ///< a sibling process that allows it can be traced
+  bool ptrace_users = false;  ///< also a sibling of another user (root in a container often cannot)
+  std::string cgroup_v2_root;  ///< folder in which children can be made; empty: none
   std::string cgroup_v1_memory_root;
   std::string cgroup_v1_pids_root;
   std::string kernel;

@@ -20,9 +20,9 @@
 namespace hone {
 namespace {
 
-constexpr std::uint64_t kShortShare = 32;  // of the machine's memory
+constexpr std::uint64_t kShortShare = 32;  // the machine is short of memory below this share of it
 
-/// The number after `key`; 0 where it is not there.
+/// The number after `key`; 0 if the key is missing.
 std::uint64_t number_after(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return 0;
@@ -33,7 +33,7 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
   return number;
 }
 
-/// The word of a line with this number, from 0.
+/// The word with this index in a line, from 0.
 std::string_view word_of(std::string_view line, int number) {
   for (;; --number) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
@@ -124,7 +124,7 @@ bool is_short_of_memory(std::int64_t own) {
 
 ProcessWatch::ProcessWatch(pid_t process, Watched watched, int freeze_fd)
     : process_(process), watched_(watched) {
-  if (::clock_getcpuclockid(process, &clock_) != 0) process_ = 0;  // it is gone
+  if (::clock_getcpuclockid(process, &clock_) != 0) process_ = 0;  // the process has ended
   if (watched != Watched::kTree || freeze_fd < 0) return;
   std::error_code error;
   const auto freeze =
@@ -164,8 +164,8 @@ void ProcessWatch::add_threads(pid_t process, std::vector<ThreadSample>& to) con
   for (const pid_t child : children_of(process)) add_threads(child, to);
 }
 
-/// Rationale: threads of one process delay each other. Other processes delayed them by at most the time that these had of
-/// the cores. That time is known only if the processor time of the whole tree is.
+/// Rationale: threads of one process also delay each other. Other processes delayed them by at most the time
+/// for which these used the cores. That time is known only if the processor time of the whole tree is known.
 ProcessSample ProcessWatch::sample() const {
   ProcessSample seen;
   seen.at_s = monotonic_s();

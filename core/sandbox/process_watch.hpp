@@ -39,15 +39,15 @@ struct ProcessSample {
 
 /// Which threads are watched.
 enum class Watched {
-  kFirstThread,  ///< of a process that can have no other, or whose code is hone's
-  kThreads,      ///< all of the process, which can start no other process
-  kTree,         ///< all of the process and of its descendants
+  kFirstThread,  ///< the first thread of a process that can have no other, or whose code is hone's
+  kThreads,      ///< all threads of a process that cannot start another one
+  kTree,         ///< all threads of the process and its descendants
 };
 
-/// One thread. Where the kernel does not count something, the figure stays 0.
+/// One thread. A figure that the kernel does not count is 0.
 class ProcessWatch {
  public:
-  ProcessWatch() = default;  ///< of no process
+  ProcessWatch() = default;  ///< watches no process
   /// `freeze_fd`: cgroup.freeze of its control group, borrowed; -1: none.
   ProcessWatch(pid_t process, Watched watched, int freeze_fd);
   bool watches() const { return process_ > 0; }
@@ -64,7 +64,7 @@ class ProcessWatch {
   UniqueFd group_time_;  ///< cpu.stat of its control group, for a tree
 };
 
-/// The processes that any thread of this one has started, as far as /proc shows them.
+/// The children of all threads of a process, as listed in /proc.
 std::vector<pid_t> children_of(pid_t pid);
 
 /// Seconds that processes of this machine have waited for memory; 0 where the kernel does not count them.
@@ -78,7 +78,7 @@ ThreadSample thread_from(pid_t thread, std::string_view stat, std::string_view s
 struct CoresSeen {
   double idle_s = 0, stolen_s = 0;
 };
-/// From the text of /proc/stat; `ticks`: clock ticks per second. Nothing if a core is missing there.
+/// Parses /proc/stat; `ticks`: clock ticks per second. nullopt if a core is missing.
 std::optional<CoresSeen> cores_from(std::string_view stat, const std::vector<int>& cores,
                                     double ticks);
 /// The total of the line "some" in the text of /proc/pressure/memory, in seconds; 0 without such a line.

@@ -20,24 +20,25 @@
 namespace hone {
 namespace {
 
-constexpr std::uint32_t kLookEach = 256;  // rounds of waiting between two scans of /proc
+constexpr std::uint32_t kLookEach = 256;  // wait rounds between two scans of /proc
 constexpr std::int64_t kSeizeNs = 2'000'000'000;
 constexpr double kFreezeSeconds = 2;
 constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
 
-/// kLingering: dead, but not yet reported. Every thread must be waited for, or its process can
-/// never be reaped; the first thread is reported after all others.
+/// kLingering: dead, but not reported yet. The tracer must wait for every thread, otherwise the process can
+/// never be reaped. The first thread is reported after all others.
 enum class Run { kRunning, kStopped, kLingering, kGone };
 
 class PtraceFreezer final : public Freezer {
  public:
   explicit PtraceFreezer(pid_t pid) : pid_(pid) {}
 
-  /// Lets the process go on untraced if that can be had quickly; else the kernel kills it with us
-  /// (EXITKILL).
+  /// Detaches all threads, if that is possible quickly. Otherwise the kernel kills the process when this
+  /// tracer ends (EXITKILL).
   ~PtraceFreezer() override {
     (void)freeze(0.1);
-    // One without its first thread cannot be let go whole, and no candidate that works ends that.
+    // A process whose first thread has ended cannot be detached completely. No working candidate is in this
+    // state.
     if (first_lingers()) ::kill(pid_, SIGKILL);
     const std::int64_t deadline = monotonic_ns() + 100'000'000;
     while (!threads_.empty() && monotonic_ns() < deadline) {
@@ -45,13 +46,13 @@ class PtraceFreezer final : public Freezer {
         if (run == Run::kStopped && ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr) == 0)
           run = Run::kGone;
       }
-      notice_deaths();  // a killed process is its parent's to reap only after we have taken its
+      notice_deaths();  // the parent can reap a killed process only after the tracer has waited for its threads
                         // threads
     }
   }
 
-  /// Rationale: a thread whose maker was about to make it when it was seized is born untraced, and is in no
-  /// list until its maker has gone on. So the last look is taken while all that are known stand still.
+  /// Rationale: a thread whose creator was seized during clone is not traced, and it is visible only after
+  /// its creator has continued. So the last scan is made while all known threads are stopped.
   Status seize_all() {
     const std::int64_t deadline = monotonic_ns() + kSeizeNs;
     do {
@@ -64,7 +65,7 @@ class PtraceFreezer final : public Freezer {
     return thaw();
   }
 
-  /// Threads that are made while we look are found by looking again, until nothing new turns up.
+  /// Scans again until no new thread is found, because threads may be made during a scan.
   Status seize_listed() {
     bool found_new = true;
     while (found_new) {
@@ -73,7 +74,7 @@ class PtraceFreezer final : public Freezer {
       for (const pid_t tid : tids) {
         if (threads_.contains(tid)) continue;
         if (::ptrace(PTRACE_SEIZE, tid, nullptr, kOptions) != 0) {
-          // ESRCH, or a zombie: ended meanwhile. Traced already: born to a thread that is.
+          // ESRCH, or a zombie: the thread has ended meanwhile. Already traced: its creator was traced.
           if (errno == ESRCH || is_dead(tid)) continue;
           if (!is_traced(tid)) return system_error("seize thread " + std::to_string(tid), EPERM);
         }
@@ -92,7 +93,7 @@ class PtraceFreezer final : public Freezer {
     for (auto& [tid, run] : threads_) interrupt(tid, run);
     for (std::uint32_t round = 1;; ++round) {
       bool all = true;
-      // Threads found on the way are appended; the map keeps iterators valid.
+      // New threads are added during the loop; map iterators stay valid.
       for (auto& [tid, run] : threads_) {
         if (run == Run::kRunning) step(tid, run);
         if (run == Run::kRunning && round % kLookEach == 0) look_whether_dead(tid, run);
@@ -153,7 +154,7 @@ class PtraceFreezer final : public Freezer {
            std::string::npos;
   }
 
-  /// A first thread that has ended before the others is a zombie that no wait reports.
+  /// If the first thread has ended before the others, it is a zombie that no wait reports.
   bool is_dead(pid_t tid) const {
     const std::string stat = proc_file(tid, "stat");
     const std::size_t name_end = stat.rfind(')');
@@ -195,7 +196,7 @@ class PtraceFreezer final : public Freezer {
     if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) look_whether_dead(tid, run);
   }
 
-  /// Takes one report of the thread, if there is one, and answers it.
+  /// Reads one report about the thread, if there is one, and responds to it.
   void step(pid_t tid, Run& run) {
     if (run != Run::kRunning) return;
     int status = 0;
@@ -224,7 +225,7 @@ class PtraceFreezer final : public Freezer {
     if (::ptrace(PTRACE_CONT, tid, nullptr, pass_on) != 0) run = Run::kLingering;
   }
 
-  /// Stopped threads can only be killed; lingering ones only be reported.
+  /// A stopped thread can only be killed, a lingering one only be reported.
   void notice_deaths() {
     if (first_lingers()) adopt_strays();
     for (auto& [tid, run] : threads_) {

@@ -1,4 +1,4 @@
-// Freezer by ptrace, for machines without a cgroup that can be frozen.
+// Freezer by ptrace, for machines without cgroup.freeze.
 #pragma once
 
 #include <sys/types.h>
@@ -9,13 +9,12 @@
 
 namespace hone {
 
-/// Theory of operation. Every thread is seized; new ones are seized by the kernel as they are made
-/// (TRACECLONE, which the seal's filter keeps a thread from evading). To freeze, each is
-/// interrupted until it sits in PTRACE_EVENT_STOP, the one stop that counts: any other stop (a
-/// signal about to be delivered, a clone) also consumes the pending interrupt, so it is answered
-/// with a new interrupt and a continuation, after which the thread stops again before its first
-/// instruction in user space. Nothing but the tracer lifts such a stop: not SIGCONT, not a timer. A
-/// candidate that stops itself (SIGSTOP) is let go on.
+/// Theory of operation. Every thread is seized. The kernel seizes new threads when they are made (TRACECLONE,
+/// which the seal's filter prevents a thread from evading). To freeze, each thread is interrupted until it is
+/// in PTRACE_EVENT_STOP; no other stop counts. Another stop (a signal delivery, a clone) also consumes the
+/// pending interrupt. Then the thread is interrupted again and continued, and stops before its first
+/// instruction in user space. Only the tracer ends such a stop: neither SIGCONT nor a timer does. A candidate
+/// that stops itself (SIGSTOP) is continued.
 Result<std::unique_ptr<Freezer>> make_ptrace_freezer(pid_t pid);
 
 }  // namespace hone

@@ -25,8 +25,8 @@ int count_threads() {
 }
 #endif
 
-/// Landlock and the filter bind the calling thread alone, so it must be the only one. (Sanitizers
-/// add one of theirs.)
+/// Landlock and the filter apply to the calling thread only, so it must be the only thread. (Sanitizers add
+/// one.)
 Status begin([[maybe_unused]] bool may_have_threads = false) {
 #ifndef HONE_SANITIZED
   if (const int threads = count_threads(); threads > 1 && !may_have_threads) {
@@ -37,7 +37,7 @@ Status begin([[maybe_unused]] bool may_have_threads = false) {
   return {};
 }
 
-/// What runs compilers sees them, and these folders.
+/// The toolchain's folders and these ones, for processes that run compilers.
 Status wall_off_compilers(const std::vector<std::string>& readable,
                           std::vector<std::string> writable) {
   HONE_TRY(begin());
@@ -52,8 +52,8 @@ Status wall_off_compilers(const std::vector<std::string>& readable,
 
 Status seal_candidate(const SealOptions& options) {
   HONE_TRY(begin(options.device));
-  // Where Yama restricts ptrace, the judge's freezer needs consent. Without Yama the call is
-  // unknown and not needed.
+  // Where Yama restricts ptrace, the candidate must allow the judge to trace it. Without Yama the call fails
+  // and is not needed.
   (void)::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   const bool writes = !options.writable.empty() && landlock_abi() > 0;
   if (options.landlock && landlock_abi() > 0) {

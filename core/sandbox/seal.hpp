@@ -10,26 +10,26 @@ namespace hone {
 
 struct SealOptions {
   bool threads = false;  ///< may make threads (never processes)
-  bool device = false;   ///< code of ours that drives a device, which runs what is foreign
-  /// Folders that an interpreter reads what it imports from; candidates of native code see none.
+  bool device = false;   ///< hone's code drives a device, which runs the untrusted code
+  /// Folders that an interpreter imports from; empty for candidates of native code.
   std::vector<std::string> readable = {};
-  /// A folder that it may write in; empty: none. Without Landlock nothing can be written.
+  /// A folder with write access; empty: none. Without Landlock nothing can be written.
   std::string writable = {};
   bool landlock = true;
   bool seccomp = true;
 };
 
-/// For hone-candidate, between its own set-up and loading the submission: no_new_privs, Landlock
-/// with no path at all, but for `readable` and `writable` (memory files that are already open can still be loaded through
-/// /proc/self/fd), and a seccomp allow-list: memory, futex, time, its own signals, reads and writes
-/// of open descriptors, exit; no open for writing, sockets, clone of a process, signals to others,
-/// io_uring, aio, ptrace, timers that the freezer could not stop, or new kernel objects. A
-/// forbidden call answers EPERM (clone3: ENOSYS), so that a library's fall-back works, or kills
-/// where it is an escape.
+/// For hone-candidate, after its own set-up and before it loads the submission. Applies no_new_privs,
+/// Landlock and a seccomp allow-list. Landlock allows only `readable` and `writable`; open memory files can
+/// still be loaded through /proc/self/fd. Allowed: memory, futexes, time, signals to itself, reads and writes
+/// of open descriptors, exit. Not allowed: opening files for writing, sockets, new processes, signals to
+/// others, io_uring, aio, ptrace, timers that the freezer cannot stop, new kernel objects. A forbidden call
+/// fails with EPERM (clone3: ENOSYS), so that fallbacks of libraries work; a call that only an escape would
+/// use kills the process.
 Status seal_candidate(const SealOptions& options);
 
-/// For a module's interpreter that will open a device, before it does: as seal_builder, for Triton runs
-/// compilers, with the devices' nodes, and /proc, where drivers name their threads.
+/// For a module's interpreter, before it opens a device. As seal_builder, because Triton runs compilers, and
+/// also the devices' nodes and /proc, where drivers name their threads.
 Status seal_module(const std::vector<std::string>& readable, const std::string& writable);
 
 /// For hone-builder, before it starts the compiler: no_new_privs, Landlock (toolchain read and
@@ -37,8 +37,8 @@ Status seal_module(const std::vector<std::string>& readable, const std::string& 
 /// sockets, ptrace, mounts, namespaces, keys, io_uring, bpf, perf, userfaultfd and the like.
 Status seal_builder(const std::vector<std::string>& readable, const std::string& writable);
 
-/// For judge and launcher, first thing in main (exec undoes it): no other process of the same user
-/// may read their memory, environment or descriptors.
+/// For judge and launcher, first in main (an exec undoes it): other processes of the same user cannot read
+/// their memory, environment or descriptors.
 Status guard_trusted_process();
 
 }  // namespace hone

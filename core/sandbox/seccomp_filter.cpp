@@ -24,7 +24,7 @@
 namespace hone {
 namespace {
 
-/// Collects rules and remembers the first that failed.
+/// Collects rules, and keeps the first error.
 class Filter {
  public:
   explicit Filter(std::uint32_t otherwise) : context_(seccomp_init(otherwise)) {
@@ -46,12 +46,13 @@ class Filter {
   void deny(std::uint32_t action, std::initializer_list<int> calls) {
     for (const int call : calls) add(action, call);
   }
-  /// Binds the threads that the process has already, too.
+  /// Also applies to threads that already exist.
   void all_threads() {
     if (error_ == 0) error_ = seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1);
   }
   Status load() {
-    // A foreign architecture's calls (32-bit, x32) kill: no compiler of ours makes them.
+    // System calls of a foreign architecture (32-bit, x32) kill the process: hone's compilers never make
+    // them.
     if (error_ == 0) {
       error_ = seccomp_attr_set(context_, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     }
@@ -72,7 +73,7 @@ constexpr scmp_datum_t datum(long long value) { return static_cast<scmp_datum_t>
 scmp_arg_cmp equal(unsigned argument, long long value) {
   return {argument, SCMP_CMP_EQ, datum(value), 0};
 }
-/// For rules that refuse: a value with any upper bit set differs.
+/// For rules that refuse: also matches if any of the upper 32 bits is set.
 scmp_arg_cmp differs(unsigned argument, long long value) {
   return {argument, SCMP_CMP_NE, datum(value), 0};
 }
@@ -80,20 +81,22 @@ scmp_arg_cmp differs(unsigned argument, long long value) {
 scmp_arg_cmp masked(unsigned argument, long long mask, long long value) {
   return {argument, SCMP_CMP_MASKED_EQ, datum(mask), datum(value)};
 }
-/// For rules that refuse. Rationale: the kernel reads the low 32 bits of an `int` argument, seccomp compares all 64. A
-/// rule that refuses must match whatever the upper half holds; a rule that allows must not, so `equal` is right there.
+/// For rules that refuse. Rationale: the kernel reads only the low 32 bits of an `int` argument, but seccomp
+/// compares all 64. A rule that refuses must match for any upper half. A rule that allows must not, so
+/// `equal` is correct there.
 scmp_arg_cmp equal_int(unsigned argument, long long value) {
   constexpr long long kLowHalf = 0xffffffff;
   return masked(argument, kLowHalf, value & kLowHalf);
 }
 
-/// Every clock of one's own and of the machine. Beyond them lie the processor times of whatever process one names.
+/// The clocks of the machine and of the calling process. Higher numbers name the processor time of any other
+/// process.
 constexpr long long kClocksLast = 11;
 scmp_arg_cmp own_clock(unsigned argument) { return {argument, SCMP_CMP_LE, datum(kClocksLast), 0}; }
 constexpr std::initializer_list<int> kClockCalls = {SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres),
                                                     SCMP_SYS(clock_nanosleep)};
 
-// Calls that have no other use here than to break out.
+// System calls that only an escape would use.
 void deny_escapes(Filter& filter, std::uint32_t action) {
   filter.deny(action, {SCMP_SYS(ptrace), SCMP_SYS(kcmp), SCMP_SYS(mount), SCMP_SYS(umount2),
                        SCMP_SYS(setns), SCMP_SYS(unshare), SCMP_SYS(bpf), SCMP_SYS(fsopen),
@@ -111,17 +114,19 @@ void allow_memory_and_threads(Filter& filter, bool threads) {
                 SCMP_SYS(rseq), SCMP_SYS(set_tid_address), SCMP_SYS(sched_yield),
                 SCMP_SYS(sched_get_priority_min), SCMP_SYS(sched_get_priority_max),
                 SCMP_SYS(getcpu), SCMP_SYS(arch_prctl)});
-  // Of itself alone, and not whether there is a process of some number, and where it runs.
+  // Only about itself. With other process numbers these calls would reveal which processes exist, and on
+  // which cores they run.
   for (const int call : {SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_getparam),
                          SCMP_SYS(sched_getscheduler), SCMP_SYS(get_robust_list)}) {
     filter.add(SCMP_ACT_ALLOW, call, {equal(0, 0)});
     filter.add(SCMP_ACT_ALLOW, call, {equal(0, ::getpid())});
   }
-  // Private memory, and shared mappings of descriptors that it was given; shared memory of its own
-  // would not count towards a limit on private memory.
+  // Private memory, and shared mappings of given descriptors. New shared memory would not count towards a
+  // limit on private memory.
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(mmap), {masked(3, MAP_TYPE, MAP_PRIVATE)});
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(mmap), {masked(3, MAP_ANONYMOUS, 0)});
-  // Not: to punch holes into the arena, collapse it into huge pages, or merge pages with those of other processes.
+  // Excluded: advice that punches holes into the arena, makes huge pages, or merges pages with those of other
+  // processes.
   for (const int advice : {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
                            MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP}) {
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(madvise), {equal(2, advice)});
@@ -135,7 +140,7 @@ void allow_memory_and_threads(Filter& filter, bool threads) {
                                    CLONE_IO;
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(clone), {masked(0, kMust | kMustNot, kMust)});
   }
-  // The flags of clone3 lie in memory, where a filter cannot look; the C library falls back to clone.
+  // The flags of clone3 are in memory, which a filter cannot read. The C library falls back to clone.
   filter.add(kMissing, SCMP_SYS(clone3));
 }
 
@@ -156,7 +161,7 @@ void allow_files(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(ioctl), {equal(1, TCGETS)});  // isatty(), by stdio
 }
 
-/// What an interpreter asks of the folders that it imports from.
+/// Calls with which an interpreter reads the folders that it imports from.
 void allow_folders(Filter& filter) {
   constexpr long long kWriting =
       O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) | O_PATH;
@@ -166,8 +171,9 @@ void allow_folders(Filter& filter) {
                 SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(faccessat)});
 }
 
-/// Files in its own folder; Landlock confines it to that. Landlock does not restrict changes of modes and times, so these
-/// calls do nothing and report success: with an error, shutil's copies would fail.
+/// Calls on files of its own folder, to which Landlock confines it. Landlock does not restrict changes of
+/// modes and times, so these calls do nothing and report success. Rationale: shutil's copy functions would
+/// fail on an error.
 void allow_writing(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(openat), {masked(2, O_PATH | O_ASYNC, 0)});
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(ioctl), {equal(1, FIOCLEX)});  // by Python's tempfile
@@ -179,8 +185,8 @@ void allow_writing(Filter& filter) {
               {SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat), SCMP_SYS(utimensat)});
 }
 
-/// Signals by which hone recognises an end that the submission did not choose: killed by the machine or by hone, over its
-/// processor time or file size, a forbidden call, stopped. A submission must not send them to itself.
+/// Signals by which hone recognises the cause of an end: killed by the machine or by hone, over its processor
+/// time or file size, a forbidden call, stopped. A submission must not send them to itself.
 bool says_how_it_ended(int signal) {
   constexpr int kReserved[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN,
                                SIGTTOU, SIGXCPU, SIGXFSZ, SIGSYS};
@@ -204,16 +210,16 @@ void allow_own_process(Filter& filter) {
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(kill), {equal(0, self), equal(1, signal)});
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), {equal(0, self), equal(2, signal)});
   }
-  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), {equal(0, 0), equal(2, 0)});  // reading
+  filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), {equal(0, 0), equal(2, 0)});  // only reads
   for (const int what : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS}) {
     filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prctl), {equal(0, what)});
   }
-  constexpr int kSetVma = 0x53564d41;  // the C library names its heaps with it
+  constexpr int kSetVma = 0x53564d41;  // the C library labels its heaps with it
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prctl), {equal(0, kSetVma)});
 }
 
-/// A compiler that was taken over has the same user as other processes at the lower levels, and
-/// Landlock says nothing about these: it must not slow, pin, limit, signal or watch them.
+/// At the lower levels, a compromised compiler has the same user as other processes, and Landlock does not
+/// protect these. It must not slow, pin, limit, signal or watch them.
 void keep_off_others(Filter& filter) {
   for (const int call :
        {SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setparam),
@@ -225,10 +231,10 @@ void keep_off_others(Filter& filter) {
        {SCMP_SYS(setpriority), SCMP_SYS(getpriority), SCMP_SYS(ioprio_set), SCMP_SYS(ioprio_get)}) {
     filter.add(kRefuse, call, {differs(1, 0)});
   }
-  filter.add(kRefuse, SCMP_SYS(setpriority), {differs(0, 0)});  // groups and users
-  constexpr long long kNegative = 0x80000000;                   // all, or a group
+  filter.add(kRefuse, SCMP_SYS(setpriority), {differs(0, 0)});  // for groups and users
+  constexpr long long kNegative = 0x80000000;                   // all processes, or a group
   filter.add(kRefuse, SCMP_SYS(kill), {masked(0, kNegative, kNegative)});
-  for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) {  // signals by another name
+  for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) {  // these send signals, too
     filter.add(kRefuse, SCMP_SYS(fcntl), {equal_int(1, command)});
   }
   for (const int request : {FIOSETOWN, SIOCSPGRP}) {
@@ -242,9 +248,9 @@ void keep_off_others(Filter& filter) {
   filter.add(kRefuse, SCMP_SYS(prlimit64), {equal_int(1, RLIMIT_CORE), differs(2, 0)});
 }
 
-/// Ways to leave word for another process, or for the next build, that are no files of one's own:
-/// names in the kernel, locks, and what Landlock lets everybody do to a file that they own. Memory
-/// files would not count towards a limit that is polled.
+/// Ways to leave data for another process or a later build outside the own folder: kernel names, locks, and
+/// operations that Landlock allows on every file of the same user. Memory files would not count towards a
+/// polled limit.
 void keep_off_shared(Filter& filter) {
   filter.deny(kRefuse, {SCMP_SYS(shmget),        SCMP_SYS(shmat),        SCMP_SYS(shmctl),
                         SCMP_SYS(semget),        SCMP_SYS(semop),        SCMP_SYS(semtimedop),
@@ -266,13 +272,13 @@ void keep_off_shared(Filter& filter) {
 }
 
 #ifdef HONE_SANITIZED
-/// Sanitizers look at their own memory map and probe addresses through pipes.
+/// Sanitizers read their own memory map, and probe addresses through pipes.
 void allow_sanitizers(Filter& filter) {
   filter.allow({SCMP_SYS(pipe), SCMP_SYS(pipe2), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
                 SCMP_SYS(msync), SCMP_SYS(mlock), SCMP_SYS(munlock), SCMP_SYS(mlockall),
                 SCMP_SYS(munlockall), SCMP_SYS(prctl), SCMP_SYS(personality), SCMP_SYS(access),
                 SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(wait4),
-                SCMP_SYS(sched_getaffinity)});  // of each thread, for where its stack is
+                SCMP_SYS(sched_getaffinity)});  // of each thread, to find its stack
   filter.add(SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), {equal(0, 0)});
 }
 #endif
@@ -299,8 +305,8 @@ Status filter_device() {
   allow_memory_and_threads(filter, true);
   allow_files(filter);
   allow_own_process(filter);
-  // Drivers: requests to the device, its memory in this process, what it is told by descriptor, and
-  // events. The messages that say which artifact comes next are received here too.
+  // Calls of drivers: requests to the device, memory mappings, messages on descriptors, and events. The
+  // messages that name the next artifact arrive in this way as well.
   filter.allow({SCMP_SYS(ioctl),
                 SCMP_SYS(mmap),
                 SCMP_SYS(madvise),
@@ -334,8 +340,8 @@ namespace {
 Status filter_compilers(bool driver) {
   Filter filter(SCMP_ACT_ALLOW);
   if (driver) {
-    // A driver listens on a socket of its own, by which other processes could ask it for memory.
-    constexpr long long kType = 0xf;  // without flags
+    // A driver listens on a socket, through which other processes could ask it for memory.
+    constexpr long long kType = 0xf;  // the socket's type without flags
     filter.add(kRefuse, SCMP_SYS(socket), {differs(0, AF_UNIX)});
     for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
       for (const int type : {SOCK_DGRAM, SOCK_RAW, SOCK_RDM})

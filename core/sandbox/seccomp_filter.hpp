@@ -1,4 +1,4 @@
-// System call filters of the seals. The one place that knows libseccomp.
+// System call filters of the seals. Only its .cpp uses libseccomp.
 #pragma once
 
 #include "base/result.hpp"
@@ -6,20 +6,19 @@
 namespace hone {
 
 struct CandidateFilter {
-  bool threads = false;  ///< it may start threads
-  bool folders = false;  ///< it may look into folders, as an interpreter does
-  bool writes = false;   ///< it may create files where Landlock allows it
+  bool threads = false;  ///< may start threads
+  bool folders = false;  ///< may list folders, as an interpreter does
+  bool writes = false;   ///< may create files where Landlock allows it
 };
 
-/// Allow-list for a candidate; see seal.hpp. For good, for the calling process and its later
-/// threads.
+/// Allow-list for a candidate; see seal.hpp. Permanent, for the calling process and its later threads.
 Status filter_candidate(const CandidateFilter& options);
-/// For a candidate whose own code is ours and drives a device: its driver may talk to the device and
-/// map its memory; beyond that, nothing that a candidate may not. Binds all threads that there are.
+/// For a candidate in which hone's code drives a device. Its driver may also call the device and map the
+/// device's memory. Applies to all existing threads.
 Status filter_device();
-/// Deny-list for compilers, sockets by an allow-list (none).
+/// Deny-list for compilers. No sockets are allowed.
 Status filter_builder();
-/// As filter_builder, with what drivers need.
+/// As filter_builder, with the calls of drivers.
 Status filter_module();
 
 }  // namespace hone

@@ -9,14 +9,15 @@
 namespace hone {
 namespace {
 
-// Between two observations. Longer than two ticks of the kernel's coarsest count (10 ms), which tells a running thread from
-// a waiting one.
-constexpr double kLookSeconds = 0.025;
-// Callers look at least this often. Time beyond it counts as time in which the machine stood still: all processes were
-// stopped, a virtual machine was paused, or the watching process had no core either.
+// Time between two observations (s). Longer than two ticks of the kernel's coarsest counter (10 ms), by which
+// a running thread is told from a waiting one.
+constexpr double kSampleSeconds = 0.025;
+// Callers call sample() at least this often. Any time beyond it counts as time in which the machine stood
+// still: all processes were stopped, a virtual machine was paused, or the watching process had no core
+// either.
 constexpr double kPauseSeconds = 0.25;
 
-constexpr double kMemoryShare = 0.25;  // of a build; waiting longer for memory is a fault
+constexpr double kMemoryShare = 0.25;  // of a build's time; a longer wait for memory is a fault
 
 double beyond_a_pause(double passed_s, double ran_s) {
   return std::max(passed_s - std::max(kPauseSeconds, ran_s), 0.0);
@@ -34,9 +35,10 @@ void StarvedAccount::begin(const ProcessSample& first, double passed_s, double r
     threads_[thread.thread] = {thread, thread.delayed_s, std::max(passed_s - ran_s, 0.0)};
 }
 
-/// How long a thread was delayed since the last look. Rationale: the kernel adds a delay when the thread gets its core,
-/// and that may be seconds later. A thread that was ready at both looks and for which the kernel has counted nothing
-/// waited all the time in between. A delay that is counted late may have begun in an earlier interval.
+/// The delay of a thread since the last observation. Rationale: the kernel adds a delay only when the thread
+/// gets its core, perhaps seconds later. If a thread was ready at both observations and the kernel has
+/// counted nothing, it waited all the time. A delay that is counted late may have begun in an earlier
+/// interval.
 double StarvedAccount::delay_of(const ThreadSample& seen, double passed_s) {
   const auto [at, is_new] = threads_.try_emplace(seen.thread, Thread{seen, 0, 0});
   Thread& thread = at->second;
@@ -53,8 +55,8 @@ double StarvedAccount::delay_of(const ThreadSample& seen, double passed_s) {
   return counted_s;
 }
 
-/// Rationale: threads of one process delay each other, too. So the delays of several threads count only up to the time that
-/// other processes had of the cores.
+/// Rationale: threads of one process also delay each other. So the delays of several threads count only up to
+/// the time for which other processes used the cores.
 void StarvedAccount::add(const ProcessSample& seen) {
   const double passed_s = std::max(seen.at_s - last_.at_s, 0.0);
   const double ran_s =
@@ -86,22 +88,22 @@ double StarvedAccount::seconds() const {
 }
 
 void StarvedTime::begin() {
-  begun_s_ = looked_s_ = monotonic_s();
-  looked_ = false;
+  begun_s_ = sampled_at_s_ = monotonic_s();
+  sampled_ = false;
   account_ = {};
   ran_before_s_ = watch_.ran_s();
 }
 
-/// Rationale: most rounds are over before the first observation is due, and cost nothing.
-void StarvedTime::look() {
-  if (!watch_.watches() || monotonic_s() - looked_s_ < kLookSeconds) return;
+/// Rationale: most rounds end before the first observation is due, so they cost nothing.
+void StarvedTime::sample() {
+  if (!watch_.watches() || monotonic_s() - sampled_at_s_ < kSampleSeconds) return;
   const ProcessSample seen = watch_.sample();
-  if (looked_)
+  if (sampled_)
     account_.add(seen);
   else
     account_.begin(seen, seen.at_s - begun_s_, seen.ran_s - ran_before_s_);
-  looked_s_ = seen.at_s;
-  looked_ = true;
+  sampled_at_s_ = seen.at_s;
+  sampled_ = true;
 }
 
 MemoryWait::MemoryWait() : begun_s_(monotonic_s()), stalled_s_(memory_stall_s()) {}

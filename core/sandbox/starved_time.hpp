@@ -7,24 +7,23 @@
 
 namespace hone {
 
-/// Computes the time in which a process was starved from observations of it. It relies only on the kernel's counts and this
-/// process' own clock. A process that sleeps, that waits, or whose threads wait for each other is not starved.
+/// Computes the starved time of a process from observations. It uses only the kernel's counters and this
+/// process' own clock. A process that sleeps or waits, or whose threads wait for each other, is not starved.
 class StarvedAccount {
  public:
-  /// `passed_s`, `ran_s`: time by the clock and processor time before `first`, which count as well.
+  /// `passed_s`, `ran_s`: elapsed and processor time before `first`, which count too.
   void begin(const ProcessSample& first, double passed_s, double ran_s);
   void add(const ProcessSample& seen);
-  /// Seconds of starved time; and the part in which the machine stood still or waited for memory.
+  /// Starved time in seconds. halted_s(): the part in which the machine stood still or waited for memory.
   double seconds() const;
   double halted_s() const { return halted_s_; }
 
  private:
   struct Thread {
     ThreadSample seen;
-    double delayed_s =
-        0;  ///< counted so far: the kernel's run delay and the time that it has waited since
+    double delayed_s = 0;  ///< counted so far: the kernel's run delay, and the wait since then
     double uncounted_s =
-        0;  ///< since begin(): neither running nor counted; the kernel may add it late
+        0;  ///< since begin(): neither running nor counted yet; the kernel may count it later
   };
   double delay_of(const ThreadSample& seen, double passed_s);
 
@@ -33,7 +32,7 @@ class StarvedAccount {
   double passed_s_ = 0;
   double ran_s_ = 0;      ///< processor time of all threads
   double delayed_s_ = 0;  ///< some thread was ready and had no core
-  double others_s_ = 0;   ///< other processes had its cores, in core seconds
+  double others_s_ = 0;   ///< core time that other processes used on its cores
   double halted_s_ = 0;   ///< the machine stood still, or waited for memory
 };
 
@@ -41,14 +40,14 @@ class StarvedAccount {
 ///
 ///   StarvedTime starved(ProcessWatch(pid, Watched::kFirstThread, -1));
 ///   starved.begin();
-///   while (…) starved.look();        // often; it reads /proc every 25 ms
+///   while (…) starved.sample();        // often; it reads /proc every 25 ms
 ///   if (passed_s - starved.seconds() > limit_s) …
 class StarvedTime {
  public:
-  StarvedTime() = default;  ///< of no process: it is never starved
+  StarvedTime() = default;  ///< watches no process, so it is never starved
   explicit StarvedTime(ProcessWatch watch) : watch_(std::move(watch)) {}
   void begin();
-  void look();
+  void sample();
   double seconds() const { return account_.seconds(); }
   double halted_s() const { return account_.halted_s(); }
   /// Processor time since begin().
@@ -57,15 +56,17 @@ class StarvedTime {
  private:
   ProcessWatch watch_;
   StarvedAccount account_;
-  double begun_s_ = 0, looked_s_ = 0, ran_before_s_ = 0;
-  bool looked_ = false;  ///< since begin()
+  double begun_s_ = 0, sampled_at_s_ = 0, ran_before_s_ = 0;
+  bool sampled_ = false;  ///< since begin()
 };
 
-/// Whether processes had to wait because the machine was short of memory, even without the process in question.
+/// Whether the machine was short of memory, even without the memory of the process in question, so that
+/// processes waited.
 class MemoryWait {
  public:
   MemoryWait();
-  /// After the process has ended: whether they waited for more than a quarter of the time since the constructor.
+  /// Call after the process has ended. True if processes waited for more than a quarter of the time since the
+  /// constructor.
   bool was_long() const;
 
  private:

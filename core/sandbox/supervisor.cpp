@@ -1,4 +1,4 @@
-// Supervisor: subreaper or pid 1 of a jail; and the ways to end many processes at once.
+// Supervisor: the subreaper or pid 1 of a jail, and functions that end many processes at once.
 #include "sandbox/supervisor.hpp"
 
 #include <linux/sched.h>
@@ -38,16 +38,17 @@ void add_descendants(pid_t of, std::vector<pid_t>& to) {
   for (const pid_t child : children_of(of)) add_descendants(child, to);
 }
 
-/// Takes from a process, for good, the right to fork. False if it had been taken before.
+/// Permanently removes a process' right to fork. False if it had none.
 bool forbid_forks(pid_t pid) {
   const rlimit none{0, 0};
   rlimit before{};
   if (::prlimit(pid, RLIMIT_NPROC, &none, &before) != 0) return errno == ESRCH;
-  ::kill(pid, SIGSTOP);  // nor may it exit meanwhile and make room for another's fork
+  ::kill(pid,
+         SIGSTOP);  // stopped, so that it cannot exit and free a process number for another fork
   return before.rlim_max != 0;
 }
 
-/// Until no child is left. Their children become ours as they die, since we are a subreaper.
+/// Repeats until no child is left. When a child dies, its children become ours, because we are a subreaper.
 void end_descendants() {
   for (;;) {
     end_children({});
@@ -79,7 +80,7 @@ void on_launcher_death(int /*signal*/) {
 }
 
 [[noreturn]] void supervise(pid_t builder, int status_fd, bool owns_pid_namespace) {
-  // The jail's descriptors must end with the builder, not with us.
+  // The jail's descriptors must close when the builder ends, not when the supervisor does.
   ::dup2(status_fd, 0);
   ::syscall(SYS_close_range, 1, ~0u, 0);
   int status = 0;
@@ -89,14 +90,14 @@ void on_launcher_death(int /*signal*/) {
     if (pid < 0 && errno != EINTR) break;
   }
   (void)!::write(0, &status, sizeof status);
-  if (!owns_pid_namespace) end_descendants();  // the end of pid 1 does it otherwise
+  if (!owns_pid_namespace) end_descendants();  // otherwise the end of pid 1 ends them
   ::_exit(0);
 }
 
 }  // namespace
 
 pid_t fork_with(unsigned long long flags, int cgroup_fd, bool* in_cgroup) {
-  // Rationale: a child that goes on as what we have in memory, without an exec, locks by its thread's number.
+  // Rationale: a child that continues without an exec uses its thread number in locks.
   pid_t* number = nullptr;
   if (::prctl(kGetTidAddress, &number, 0, 0, 0) == 0 && number != nullptr)
     flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
@@ -151,7 +152,7 @@ bool kill_all_of_user(uid_t user) {
   if (pid == 0) {
     if (::syscall(SYS_setresgid, user, user, user) == 0 &&
         ::syscall(SYS_setresuid, user, user, user) == 0) {
-      ::kill(-1, SIGKILL);  // its result says nothing: 0 also when every signal was refused
+      ::kill(-1, SIGKILL);  // ignore the result: it is 0 even if every signal was refused
     }
     ::_exit(0);
   }

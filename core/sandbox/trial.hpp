@@ -1,4 +1,4 @@
-// Trials: something is tried in a short-lived child, so that what it does to itself ends with it.
+// Trials: runs a function in a short-lived child, so that its effects end with the child.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace hone {
 
-/// Runs `body` in a child and returns its Status. A child that dies, or takes longer than two
-/// seconds, is an error that says so.
+/// Runs `body` in a child and returns its Status. A child that dies or takes longer than two seconds is an
+/// error.
 Status try_in_child(const std::function<Status()>& body);
 
 }  // namespace hone

@@ -31,7 +31,7 @@ Warden::Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoot
       ready_(decide(options, capabilities)),
       name_(std::to_string(::getpid()) + "-" + random_hex(3) + "-"),
       slot_taken_(static_cast<std::size_t>(std::max(options.slots, 1))) {
-  if (ready_.freezer != "cgroup") {  // then we do as on a machine without cgroup v2
+  if (ready_.freezer != "cgroup") {  // continue as on a machine without cgroup v2
     roots_.v2.clear();
     roots_.v2_memory = roots_.v2_pids = false;
   }
@@ -47,7 +47,7 @@ Warden::Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoot
   }
 }
 
-/// At the host's end: everything is killed; what cannot die within ten seconds is left to the
+/// When the host has ended: kills all processes. Those that do not die within ten seconds are left to the
 /// kernel.
 Warden::~Warden() {
   for (auto& [id, each] : jailed_) end(*each);
@@ -55,9 +55,9 @@ Warden::~Warden() {
   while (!jailed_.empty() && monotonic_s() < deadline) poll_once(2);
 }
 
-/// Two launchers of one machine must not share users, or one would kill the other's jails: a block
-/// of users is taken by binding an abstract socket named after it, which the kernel releases with
-/// us.
+/// Two launchers on one machine must not share users, or one could kill the other's jails. A launcher
+/// reserves a block of users by binding an abstract socket with its name; the kernel releases it with the
+/// launcher.
 Status Warden::choose_users() {
   constexpr uid_t kBlock = 256;
   if (slot_taken_.size() > kBlock) {
@@ -234,15 +234,15 @@ void Warden::reap() {
 
 void Warden::record_exit(Jailed& jailed, int status, const rusage& usage) {
   if (jailed.phase == Phase::kStarting) {
-    // Its message, then the pipe's end; that end may be late when another child, on its way to
-    // exec, has a copy.
+    // Reads the message until the pipe closes. It may close late, if another child that has not reached its
+    // exec has a copy.
     for (int i = 0; i < 4 && jailed.phase == Phase::kStarting; ++i) hear_failure(jailed);
     if (jailed.phase == Phase::kStarting && jailed.failure.empty()) announce_start(jailed);
     if (jailed.phase == Phase::kStarting) fail_start(jailed);
   }
   jailed.phase = Phase::kDraining;
   int of_builder =
-      0;  // what the supervisor saw; if it was killed, its own end stands for the builder's
+      0;  // status from the supervisor; if the supervisor was killed, its own status is used
   if (jailed.start.status &&
       ::read(jailed.start.status.get(), &of_builder, sizeof of_builder) == sizeof of_builder) {
     status = of_builder;

@@ -17,16 +17,16 @@
 
 namespace hone {
 
-/// [one thread] Serves one host over `socket` until that closes or `*stop` is set.
+/// [one thread] Serves one host on `socket` until the host closes it or `*stop` is set.
 ///
-/// Theory of operation. A jailed process passes through: starting (set-up runs in the child; its
-/// failure pipe is open), running, draining (its program has ended; what it left behind is being
-/// killed), gone. Nothing here waits for a process: a call that would block on one in an
-/// uninterruptible sleep stands in no path. The launcher is a subreaper, so that what escapes a
-/// jail's own supervision becomes its child, is unknown to it, and is killed.
+/// Theory of operation. A jailed process has these phases: starting (the child sets itself up; its failure
+/// pipe is open), running, draining (its program has ended; leftover processes are being killed), gone. The
+/// loop never blocks on a process, because a process may be in an uninterruptible sleep. The launcher is a
+/// subreaper: a process that escapes its jail's supervisor becomes a child of the launcher, is unknown, and
+/// is killed.
 class Warden {
  public:
-  /// `image`: what is started goes on in it (jail.hpp); null: programs.
+  /// `image`: started processes continue in it (jail.hpp); null: they execute programs.
   Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoots& roots,
          const Capabilities& capabilities, Image image);
   ~Warden();
@@ -43,13 +43,13 @@ class Warden {
     int slot = 0;
     SpawnRequest request;
     Phase phase = Phase::kStarting;
-    bool ending = false;    ///< asked to end
-    bool failed = false;    ///< kFailed was sent: no kExited
-    bool has_user = false;  ///< a slot user of its own
+    bool ending = false;    ///< was asked to end
+    bool failed = false;    ///< kFailed was sent, so no kExited follows
+    bool has_user = false;  ///< runs as the user of its slot
     bool polls_memory = false;
     bool polls_folder = false;  ///< nothing else limits the size of its work folder
     bool out_of_memory = false;
-    std::int64_t oom_kills_before = 0;  ///< of the machine, when it started
+    std::int64_t oom_kills_before = 0;  ///< machine_oom_kills() when it started
     std::string failure;
     std::unique_ptr<Cgroup> cgroup;
     JailStart start;
@@ -58,7 +58,7 @@ class Warden {
     std::string work_folder;
   };
 
-  /// A packet for the host, whose end is the output of a process.
+  /// A packet for the host. Its last part is the output of a process.
   struct Outgoing {
     std::string bytes;
     OutputTail output;
@@ -78,7 +78,7 @@ class Warden {
   void record_exit(Jailed& jailed, int status, const rusage& usage);
   void poll_memory(Jailed& jailed);
   void poll_folder(Jailed& jailed);
-  /// True once nothing of it is left.
+  /// True once the process and its leftovers are gone.
   bool drain(Jailed& jailed);
   void finish(Jailed& jailed);
   void poll_once(int timeout_ms);

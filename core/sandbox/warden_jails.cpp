@@ -1,4 +1,4 @@
-// Warden, second part: how one jail is planned and started, and how it is emptied.
+// Warden, second part: plans, starts and empties one jail.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,8 +22,8 @@
 namespace hone {
 namespace {
 
-/// Threads of all processes of our own user: what RLIMIT_NPROC counts where jails have no user of
-/// their own.
+/// Number of threads of all processes of our user, which RLIMIT_NPROC counts if jails have no user of their
+/// own.
 int count_own_threads() {
   int count = 0;
   std::error_code error;
@@ -41,8 +41,9 @@ int count_own_threads() {
 
 constexpr std::int64_t kTooMany = std::int64_t{1} << 50;
 
-/// Bytes that a folder and all below it take, an empty file as a page. Rationale: by descriptors, since a path may be longer
-/// than the kernel takes. What cannot be read, or lies deeper than a submission has reason to, counts as too many.
+/// Bytes used by a folder and everything below it; an empty file counts as a page. Rationale: uses
+/// descriptors, because a path may be longer than the kernel accepts. Entries that cannot be read or are
+/// nested very deeply count as too many bytes.
 std::int64_t bytes_below(int parent, const char* name, int depth = 0) {
   constexpr int kDepthMax = 64;
   constexpr std::int64_t kBlock = 512, kPage = 4096;
@@ -70,7 +71,7 @@ std::int64_t bytes_below(int parent, const char* name, int depth = 0) {
   return bytes;
 }
 
-/// Resident bytes of a process and all its descendants, whichever of their threads started them.
+/// Resident bytes of a process and all its descendants.
 std::int64_t resident_bytes_of_all(pid_t root) {
   std::int64_t bytes = 0;
   std::vector<pid_t> left = {root};
@@ -83,8 +84,8 @@ std::int64_t resident_bytes_of_all(pid_t root) {
   return bytes;
 }
 
-/// Removes a folder with everything in it, whatever its last owner, who is gone, has locked: without
-/// root a folder without rights would stay for good.
+/// Removes a folder and its contents. Its owner has ended, and may have removed access rights, without which
+/// an unprivileged launcher could never delete the folder.
 void remove_tree(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -96,7 +97,7 @@ void remove_tree(const std::filesystem::path& folder) {
   for (; !error && next != fs::recursive_directory_iterator(); next.increment(error)) {
     std::error_code ignored;
     if (next->symlink_status(ignored).type() == fs::file_type::directory)
-      fs::permissions(next->path(), fs::perms::owner_all, ignored);  // before it is entered
+      fs::permissions(next->path(), fs::perms::owner_all, ignored);  // before the folder is entered
   }
   fs::remove_all(folder, error);
 }
@@ -160,13 +161,13 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
 }
 
 Status Warden::make_work_folder(Jailed& jailed) {
-  // Named by the number of the jail, so that a folder that cannot be removed never blocks another jail.
+  // Its name contains the jail's number, so that a folder that cannot be removed never blocks another jail.
   jailed.work_folder = options_.workdir / ("hone-" + name_ + std::to_string(jailed.id));
   const char* path = jailed.work_folder.c_str();
   if (::mkdir(path, 0700) != 0) return system_error("make " + jailed.work_folder, errno);
   const uid_t user = user_of(jailed.slot);
   if (jailed.has_user && ::chown(path, user, user) != 0) {
-    return system_error("give away " + jailed.work_folder, errno);
+    return system_error("change the owner of " + jailed.work_folder, errno);
   }
   return {};
 }
@@ -203,8 +204,7 @@ bool Warden::drain(Jailed& jailed) {
   if (end_children(known)) left = true;
   if (left) return false;
   if (jailed.start.output && jailed.output.drain(jailed.start.output.get())) {
-    // Everyone who could write is gone, so "nothing there" is the end; more than one round's worth
-    // is not.
+    // All writers are gone, so an empty pipe is the end. If one round could not read all, there is more to do.
     pollfd more{jailed.start.output.get(), POLLIN, 0};
     if (::poll(&more, 1, 0) > 0 && (more.revents & POLLIN) != 0) return false;
   }

@@ -1,4 +1,4 @@
-// Counts, a rate and the time that is left, in one line.
+// Counts, rate and remaining time in one line.
 #include "terminal/progress.hpp"
 
 #include <cmath>

@@ -21,8 +21,8 @@ struct ResultCounts {
   std::size_t done() const { return correct + wrong + other + not_judged; }
 };
 
-/// "12/100  3.10/s  eta 28 s  correct 7  wrong 3  other 2". The rate is that of the last `judged`
-/// results, which took `seconds`; without one there is neither rate nor eta.
+/// "12/100  3.10/s  eta 28 s  correct 7  wrong 3  other 2". The rate is that of the last `judged` results,
+/// which took `seconds`; if `judged` is 0, rate and eta are omitted.
 std::string progress_text(const ResultCounts& counts, std::size_t total, std::size_t judged,
                           double seconds);
 

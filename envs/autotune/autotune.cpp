@@ -1,4 +1,4 @@
-// The state machine: a choice in, a source to evaluate, and what was measured out.
+// The state machine of autotune: turns a choice into a source, and reports measurements.
 #include "autotune/autotune.hpp"
 
 #include <algorithm>
@@ -24,13 +24,13 @@ struct AutotuneSettings final : Settings {
 /// A parsed action: a choice, or an explanation.
 struct Read {
   std::optional<Choice> choice;
-  std::string text;  ///< as given, where it was text
+  std::string text;  ///< the action's text, if it was text
   Outcome outcome = Outcome::kNoCode;
   std::string reason;
 };
 
-/// Rationale: a program that names a knob wrongly is told so and may ask again; what a model writes is
-/// its turn, whatever it is.
+/// Rationale: a mistake in a choice by a program is an error, and the program may retry. A mistake in a
+/// model's text uses up its turn.
 Result<Read> read_action(const Value& action, std::size_t text_bytes_max) {
   Fields f(action, "step: action");
   const Value* choice = f.value_or_null("choice");
@@ -40,7 +40,8 @@ Result<Read> read_action(const Value& action, std::size_t text_bytes_max) {
   const bool response = f.value_or_null("response") != nullptr;
   Read read;
   for (const char* key : {"code", "response"}) read.text += f.text_or(key, "", SIZE_MAX);
-  static_cast<void>(f.text_or("language", "", 64));  // clients may name one; there is but one
+  static_cast<void>(
+      f.text_or("language", "", 64));  // clients may name a language; there is only one
   HONE_TRY(f.finish());
   if ((choice != nullptr) + index + code + response != 1) {
     return invalid_argument(
@@ -89,7 +90,7 @@ std::string rules_text() {
   return text;
 }
 
-/// Everything measured of this turn; nil where nothing was.
+/// The measurements of this turn; nil if there is none.
 Value facts_of(const TurnResult& result, const Task& task) {
   if (!result.verdict || !result.verdict->speedup) return {};
   const Speedup& s = *result.verdict->speedup;
@@ -204,7 +205,7 @@ Value Autotune::first_observation(const EpisodeView& view) const {
 
 Result<Prepared> Autotune::prepare(const EpisodeView& view, const Value& action) const {
   HONE_ASSIGN(Read read, read_action(action, options_.response_bytes_max));
-  if (read.choice) return Prepared(Candidate{"c++", source_of(*read.choice, view.task)});
+  if (read.choice) return Prepared(SubmittedCode{"c++", source_of(*read.choice, view.task)});
   Verdict verdict;
   verdict.outcome = read.outcome;
   verdict.stage = VerdictStage::kResponse;
@@ -217,7 +218,7 @@ Value Autotune::observe(const EpisodeView& view, const Value& action,
                         const TurnResult& result) const {
   const Result<Read> given = read_action(action, options_.response_bytes_max);
   const Read read =
-      given ? *given : Read();  // an error was told by prepare(): there is no such turn
+      given ? *given : Read();  // cannot be an error: prepare() refuses malformed actions
   std::string feedback = feedback_of(read, result, view.task);
   std::string said = read.text.empty() && read.choice
                          ? to_json(read.choice->value())

@@ -1,4 +1,5 @@
-// autotune: the environment in which a policy chooses how a matrix product is blocked, and hone measures it.
+// autotune: an environment in which a policy chooses the block sizes of a matrix product, and hone measures
+// the result.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,11 @@ namespace hone {
 
 struct AutotuneOptions {
   TurnRules rules{};                       ///< defaults of a reset's options
-  std::size_t response_bytes_max = 65536;  ///< of an action that is text
+  std::size_t response_bytes_max = 65536;  ///< limit of a text action
 };
 
-/// Tasks are those tagged "autotune". A choice becomes a source of ours, and that is judged and timed
-/// as any submission is, against the task's own baseline.
+/// Uses the tasks tagged "autotune". hone generates a source from each choice, and judges and times it like
+/// any submission, against the task's baseline.
 std::unique_ptr<Environment> make_autotune(AutotuneOptions options = {});
 
 }  // namespace hone

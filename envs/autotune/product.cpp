@@ -1,4 +1,4 @@
-// A blocked product whose constants are the choice: tiles for the caches, vectors and rows for the registers.
+// A blocked product with the choice as constants: tiles for the caches, vectors and rows for the registers.
 #include "autotune/product.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 CONSTANTS
 typedef float Vec __attribute__((vector_size(kVector * sizeof(float))));
 
-// Adds depth products to kRows × kVector elements of c, which start at nothing where `first`.
+// Adds depth products to kRows × kVector elements of c. If `first`, the elements start at zero.
 template <int64_t kRows>
 inline void block(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
                   int64_t depth, bool first) {
@@ -32,7 +32,7 @@ inline void block(const float* a, int64_t a_row, const float* b, int64_t b_row, 
   for (int64_t r = 0; r < kRows; ++r) std::memcpy(c + r * c_row, &sum[r], sizeof(Vec));
 }
 
-// The columns that do not fill a vector.
+// The remaining columns, fewer than a vector.
 inline void edge(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
                  int64_t rows, int64_t columns, int64_t depth, bool first) {
   for (int64_t r = 0; r < rows; ++r) {
@@ -89,7 +89,7 @@ const Tensor* tensor_of(const Task& task, std::size_t argument) {
   return at == task.tensors.end() ? nullptr : &*at;
 }
 
-/// The dimension that an argument carries; empty when it is none.
+/// The dimension that an argument has; empty if it is not a dimension.
 std::string dim_of(const Task& task, std::size_t argument) {
   for (const Scalar& scalar : task.scalars) {
     const bool dim = std::find(task.dims.begin(), task.dims.end(), scalar.value) != task.dims.end();
@@ -105,7 +105,7 @@ std::string dim_of(const Task& task, std::size_t argument) {
 Status check_product(const Task& task, const std::string& backend) {
   const Error other = invalid_argument(
       "the task '" + task.id +
-      "' is no product of matrices of floats in C++: expected entry(a, b, c, m, n, k)");
+      "' is not a matrix product of floats in C++: expected entry(a, b, c, m, n, k)");
   const auto sources = task.backends.find(backend);
   if (sources == task.backends.end() || task.arguments.size() != 6) return other;
   const std::vector<std::string>& languages = sources->second.languages;

@@ -1,4 +1,4 @@
-// The matrix product that a choice stands for, as C++.
+// Generates C++ source of a matrix product for a choice.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace hone::autotune {
 
-/// Whether a task is `c = a · b` of floats, with the signature that source_of() writes; an error
-/// says what is otherwise.
+/// Whether a task is `c = a · b` of floats with the signature that source_of() writes. An error names the
+/// difference.
 Status check_product(const Task& task, const std::string& backend);
 
-/// A whole source that exports the task's entry. The same choice and task give the same bytes.
+/// A complete source that exports the task's entry. The same choice and task give the same bytes.
 std::string source_of(const Choice& choice, const Task& task);
 
 /// Additions and multiplications of one call at the timed shape.

@@ -1,4 +1,4 @@
-// The knobs, and reading them.
+// The knobs, and parsers for choices.
 #include "autotune/space.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hone::autotune {
 namespace {
 
-constexpr std::size_t kShownMax = 64;  // bytes of a value that is none, in an error
+constexpr std::size_t kShownMax = 64;  // longest quotation of an invalid value (bytes)
 
 std::string shown(const Value& value) {
   return value.is_string() ? value.as_string() : to_json(value);
@@ -64,7 +64,7 @@ Result<Choice> Choice::from_value(const Value& value) {
   for (std::size_t i = 0; i < kKnobs; ++i) {
     const Knob& knob = knobs()[i];
     const Value* given = f.value(knob.name);
-    if (given == nullptr) continue;  // said by finish()
+    if (given == nullptr) continue;  // finish() reports it
     const auto at = std::find(knob.values.begin(), knob.values.end(), *given);
     if (at == knob.values.end()) {
       f.mistake(knob.name, "found " + cut_middle(valid_utf8(shown(*given)), kShownMax) +
@@ -77,7 +77,8 @@ Result<Choice> Choice::from_value(const Value& value) {
   return choice;
 }
 
-/// Rationale: a choice is flat, so that the last opening brace before the last closing one is its own.
+/// Rationale: a choice has no nested objects, so the last opening brace before the last closing one begins
+/// it.
 Result<Choice> Choice::from_text(std::string_view text) {
   const std::size_t end = text.rfind('}');
   const std::size_t begin = end == text.npos ? text.npos : text.rfind('{', end);

@@ -1,4 +1,4 @@
-// Rules, and the members of an observation that tell of turns.
+// Stop rules, and the members of an observation about turns.
 #include "common/turns.hpp"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ constexpr std::int64_t kTurnsMax = 1000;
 constexpr double kSecondsMax = 30 * 24 * 3600.0;
 constexpr double kAny = std::numeric_limits<double>::max();
 
-/// A rule that nil switches off; absent, the default holds.
+/// A rule that nil switches off. If it is absent, the default applies.
 std::optional<double> rule(Fields& f, std::string_view key, std::optional<double> fallback,
                            double low, double high) {
   if (!f.has(key)) {
-    (void)f.value_or_null(key);  // known, though absent
+    (void)f.value_or_null(key);  // a known key, even if it is absent
     return fallback;
   }
   if (f.value_or_null(key) == nullptr) return std::nullopt;

@@ -9,14 +9,14 @@ namespace hone::kernel_refine {
 namespace {
 
 constexpr std::size_t kLineMax = 240;
-constexpr std::size_t kClosingRoom = 64;  // for the line that says what was left out
+constexpr std::size_t kClosingRoom = 64;  // reserve for the last line, which reports omissions
 
 enum class Severity { kError, kWarning, kNote };
 
 struct Diagnostic {
   Severity severity = Severity::kError;
   std::string head;  ///< its first line
-  std::string text;  ///< all of it, each line shortened
+  std::string text;  ///< all lines, each shortened
 };
 
 bool is_head(std::string_view line, Severity& severity) {
@@ -33,7 +33,7 @@ bool is_head(std::string_view line, Severity& severity) {
   return true;
 }
 
-/// A line that leads up to the next diagnostic rather than explaining the last.
+/// A line that introduces the next diagnostic instead of explaining the last one.
 bool leads(std::string_view line) {
   return line.find(": In ") != std::string_view::npos ||
          line.find("In file included from") != std::string_view::npos ||

@@ -1,5 +1,4 @@
-// Compiler output cut down to what helps: errors before warnings before notes, within a number of
-// bytes.
+// Shortens compiler output to a number of bytes: errors first, then warnings, then notes.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +9,9 @@
 
 namespace hone::kernel_refine {
 
-/// The first errors first; an error repeated word for word is told once; warnings and notes come
-/// only where errors left room; long lines lose their middle. What was left out is said in a last
-/// line. At most `bytes_max` bytes (64 or more).
+/// Keeps the first errors. A repeated error is kept once. Warnings and notes are kept only if the errors
+/// leave room. Long lines lose their middle. A last line reports omissions. At most `bytes_max` bytes (64 or
+/// more).
 std::string trim_compiler_words(std::string_view diagnostics, std::size_t bytes_max);
 
 }  // namespace hone::kernel_refine

@@ -1,4 +1,4 @@
-// Ranks all blocks of an answer, and adds to the best one the parts that it needs from the others.
+// Ranks the blocks of an answer, and adds parts from other blocks to the best one.
 #include "kernel_refine/extract.hpp"
 
 #include <algorithm>
@@ -18,12 +18,12 @@ bool has(const std::vector<std::string>& languages, std::string_view language) {
   return std::find(languages.begin(), languages.end(), language) != languages.end();
 }
 
-/// How a block without a tag is read.
+/// The language of a block without a tag.
 Grammar usual_grammar(const std::vector<std::string>& languages) {
   return has(languages, kPython) && languages.front() == kPython ? Grammar::kPython : Grammar::kC;
 }
 
-/// Whether this is C++ and not C: models put C++ into blocks tagged `c`, too.
+/// Whether the code is C++ and not C. Rationale: models also write C++ into blocks tagged `c`.
 bool is_cpp_only(std::string_view code) {
   if (code.find("__cplusplus") != std::string_view::npos) return false;
   const std::string plain = without_literals(code, Grammar::kC);
@@ -47,7 +47,7 @@ class Ranking {
     return false;
   }
 
-  /// The block to take; nullptr if none may be taken.
+  /// The best block; nullptr if no block is acceptable.
   const Block* best(const std::vector<Block>& blocks) const {
     const Block* best = nullptr;
     std::tuple<bool, bool, int, bool, bool, bool, std::size_t> best_rank;
@@ -70,7 +70,7 @@ class Ranking {
     return best;
   }
 
-  /// The language that the tag means, where it is offered.
+  /// The offered language that the tag means, if there is one.
   std::string offered_language(const Block& block) const {
     const std::string language = language_of_tag(block.tag);
     if (language == "c" && has(languages_, "c++") && is_cpp_only(block.code)) return "c++";
@@ -91,7 +91,7 @@ class Ranking {
   Grammar usual() const { return usual_; }
 
  private:
-  /// The grammars to try: the tag's, if a language with it is offered; else those of all offered languages.
+  /// The grammars to try: that of the tag if an offered language has it; else those of all offered languages.
   std::vector<Grammar> grammars(const Block& block) const {
     const bool python = has(languages_, kPython), c = languages_.size() > (python ? 1u : 0u);
     const Grammar tagged = grammar_of_tag(block.tag, Grammar::kNone);
@@ -109,7 +109,7 @@ class Ranking {
   const Grammar usual_;
 };
 
-/// The blocks found, for the reason: "found 2 blocks: python, text".
+/// Describes the blocks for the reason: "found 2 blocks: python, text".
 std::string describe(const std::vector<Block>& blocks) {
   constexpr std::size_t kShown = 4;
   std::vector<const Block*> marked;
@@ -162,7 +162,7 @@ Extracted extract_code(std::string_view response, std::string_view entry,
             ranking.offered_language(*best),
             {}};
   }
-  // Blocks of the reasoning are drafts, and none of the answer.
+  // Blocks in the reasoning are drafts and do not count.
   const bool is_hidden =
       response.find("```") != std::string_view::npos && answer.find("```") == std::string::npos;
   const std::string hidden =

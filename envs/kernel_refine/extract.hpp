@@ -12,8 +12,9 @@ namespace hone::kernel_refine {
 struct Extracted {
   bool found = false;
   std::string code;
-  std::string language;  ///< one of those offered; empty where the response does not say
-  std::string reason;    ///< when not found: what was looked for and what was there
+  std::string
+      language;  ///< one of the offered languages; empty if the response does not determine it
+  std::string reason;  ///< if no code was found: what was expected and what the response has
 };
 
 /// Takes the best block of a response and adds the parts that it needs from other blocks. Blocks that define the entry

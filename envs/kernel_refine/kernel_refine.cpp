@@ -1,4 +1,4 @@
-// The state machine: options in, actions taken apart, stop rules, observations.
+// The state machine of kernel_refine: options, actions, stop rules, observations.
 #include "kernel_refine/kernel_refine.hpp"
 
 #include <algorithm>
@@ -19,16 +19,16 @@ namespace kernel_refine {
 namespace {
 
 struct Action {
-  std::string text;  ///< code or a whole response
+  std::string text;  ///< source code, or a whole response
   bool response = false;
-  std::string language;  ///< named by the action; else empty
+  std::string language;  ///< the language that the action names; else empty
 };
 
 Result<Action> read_action(const Value& action) {
   Fields f(action, "step: action");
   Action read;
-  constexpr std::size_t kNoLimit = SIZE_MAX;                 // sizes are an outcome, not an error
-  const bool has_code = f.value_or_null("code") != nullptr;  // nil is like absent
+  constexpr std::size_t kNoLimit = SIZE_MAX;  // a text that is too long is an outcome, not an error
+  const bool has_code = f.value_or_null("code") != nullptr;  // nil counts as absent
   read.response = f.value_or_null("response") != nullptr;
   const std::string code = f.text_or("code", "", kNoLimit);
   const std::string response = f.text_or("response", "", kNoLimit);
@@ -42,7 +42,7 @@ Result<Action> read_action(const Value& action) {
   return read;
 }
 
-/// What is wrong with a source before any compiler sees it; empty: nothing.
+/// The reason to reject a source before it is built; empty: none.
 std::string refuse_source(const std::string& source, std::size_t bytes_max) {
   if (source.size() > bytes_max) {
     return "the source has " + std::to_string(source.size()) + " bytes, at most " +
@@ -87,7 +87,7 @@ class KernelRefine final : public Environment {
     auto settings = read_settings(options, options_, offered);
     const std::string& language = settings->language.empty() ? offered.front() : settings->language;
     if (settings->prompt == kFewShot && !messages_.has_examples(task, language, backend)) {
-      options.mistake("prompt", "found few_shot, and there are no examples in " + language);
+      options.mistake("prompt", "found few_shot, but there are no examples in " + language);
     }
     return settings;
   }
@@ -110,7 +110,7 @@ class KernelRefine final : public Environment {
   static const RefineSettings& own(const EpisodeView& view) {
     return static_cast<const RefineSettings&>(view.settings);
   }
-  /// The one that the options name, or all that the task offers.
+  /// The language of the options, or all languages of the task.
   static std::vector<std::string> languages(const EpisodeView& view) {
     if (!own(view).language.empty()) return {own(view).language};
     return view.task.backends.at(view.backend).languages;
@@ -158,13 +158,13 @@ Value KernelRefine::first_observation(const EpisodeView& view) const {
   return observation;
 }
 
-/// `language`: one of those offered; empty: the first of them.
+/// `language`: an offered one; empty: the first offered one.
 Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string source,
                                       std::string language) const {
   if (language.empty()) language = languages(view).front();
   std::string refused = refuse_source(source, options_.source_bytes_max);
   if (!refused.empty()) return refusal(Outcome::kRejected, std::move(refused), source);
-  return Candidate{std::move(language), std::move(source)};
+  return SubmittedCode{std::move(language), std::move(source)};
 }
 
 Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& value) const {
@@ -172,7 +172,7 @@ Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& val
   const std::vector<std::string> offered = languages(view);
   const std::string named = language_of_tag(action.language);
   if (!named.empty() && std::find(offered.begin(), offered.end(), named) == offered.end()) {
-    // The client's mistake and not the model's: no turn is spent on it.
+    // A mistake of the client and not of the model, so it does not use up a turn.
     return invalid_argument(
         "step: action: " + unknown_name("language", valid_utf8(action.language), offered) +
         "; this task takes " + languages_text(offered));
@@ -198,20 +198,19 @@ Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& val
                         named.empty() ? extracted.language : named);
 }
 
-/// The submission as given; where it is longer than any that is taken, or no text, what can be kept
-/// and decoded of it.
+/// The submission as given. If it is too long or not valid text, a decodable part of it.
 std::string KernelRefine::echo(const Value& action) const {
   const Result<Action> given = read_action(action);
-  if (!given) return {};  // prepare() refused it, so that there is no turn to observe
+  if (!given) return {};  // cannot happen: prepare() refuses such an action
   const std::size_t most =
       given->response ? options_.response_bytes_max : options_.source_bytes_max;
   return cut_middle(valid_utf8(given->text), most);
 }
 
-/// The source that was judged; empty where the turn had none.
+/// The judged source; empty if the turn had none.
 std::string KernelRefine::source_of(const EpisodeView& view, const Value& action) const {
   const Result<Prepared> prepared = prepare(view, action);
-  const Candidate* candidate = prepared ? std::get_if<Candidate>(&*prepared) : nullptr;
+  const SubmittedCode* candidate = prepared ? std::get_if<SubmittedCode>(&*prepared) : nullptr;
   return candidate == nullptr ? std::string() : candidate->source;
 }
 

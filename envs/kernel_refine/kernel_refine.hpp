@@ -14,24 +14,24 @@
 
 namespace hone {
 
-/// Forms of a prompt: the task alone, or after examples of other tasks with an answer each.
+/// Form of the prompt: the task alone, or preceded by examples of other tasks with answers.
 constexpr std::string_view kZeroShot = "zero_shot", kFewShot = "few_shot";
 std::vector<std::string> prompt_forms();
 
 /// Defaults of a reset's options, and limits that a reset cannot change.
 struct KernelRefineOptions {
   TurnRules rules{};
-  std::int64_t feedback_tokens = 600;  ///< of 4 bytes each
+  std::int64_t feedback_tokens = 600;  ///< a token is taken as 4 bytes
   std::size_t source_bytes_max = 256u << 10;
   std::size_t response_bytes_max = 1u << 20;
   std::string prompt{kZeroShot};
-  std::string hardware{};  ///< what prompts say of the machine; empty: nothing
+  std::string hardware{};  ///< description of the machine in prompts; empty: none
   std::filesystem::path
-      own_templates{};              ///< stand in the place of those of `templates`; empty: none
+      own_templates{};  ///< folder with templates that replace those of `templates`; empty: none
   std::filesystem::path templates;  ///< empty: share/templates/kernel_refine of this installation
 };
 
-/// An error names the template and line.
+/// An error names the template and the line.
 Result<std::unique_ptr<Environment>> make_kernel_refine(KernelRefineOptions options = {});
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Words for the templates, by outcome.
+// Fills the templates, by outcome.
 #include "kernel_refine/messages.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ const std::vector<std::string>& known_words() {
   return kWords;
 }
 
-/// The templates that must exist: one for each outcome, and several for a correct one.
+/// The required templates: one for each outcome, and several for a correct one.
 const std::vector<std::string>& required_templates() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names{"system", "task"};
@@ -152,7 +152,7 @@ void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
   if (verdict.mismatch) {
     const Mismatch& mismatch = *verdict.mismatch;
     words["mismatch"] = mismatch_text(mismatch);
-    // A hidden shape's count would say how large it was, as in mismatch_text().
+    // The number of elements would reveal the size of a hidden shape, as in mismatch_text().
     if (mismatch.nans > 0) {
       words["nans"] =
           (mismatch.shape == "hidden" ? "Some" : std::to_string(mismatch.nans)) +
@@ -165,7 +165,7 @@ void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
   if (verdict.speedup) add_speedup_words(words, turn, *verdict.speedup);
 }
 
-/// Compiler output stands in a fence, which it must not be able to close.
+/// Compiler output is shown in a fence, so it must not contain a closing mark.
 std::string fenced(std::string text) {
   for (std::size_t at = text.find("```"); at != std::string::npos; at = text.find("```", at)) {
     text.replace(at, 3, "'''");
@@ -230,7 +230,7 @@ const Template* Messages::find(std::string_view name, const Task& task,
 const Template& Messages::get(std::string_view name, const Task& task,
                               std::string_view backend) const {
   const Template* found = find(name, task, backend);
-  HONE_ASSERT(found != nullptr);  // load() saw that each required one is there
+  HONE_ASSERT(found != nullptr);  // load() has checked that all required templates exist
   return *found;
 }
 

@@ -1,4 +1,4 @@
-// Messages: every text that a model reads, made from the templates of this folder.
+// Messages: all texts for the model, made from the templates of this folder.
 #pragma once
 
 #include <filesystem>
@@ -13,15 +13,15 @@
 
 namespace hone::kernel_refine {
 
-/// What feedback is about.
+/// The turn that feedback is about.
 struct Turn {
   const Task& task;
-  const std::vector<std::string>& languages;  ///< that this episode may use
+  const std::vector<std::string>& languages;  ///< languages that this episode allows
   const RefineSettings& settings;
   const TurnResult& result;
   std::int64_t turns_left = 0;
   bool ended = false;
-  double best_speedup = 0;  ///< of the turns before; 0: none
+  double best_speedup = 0;  ///< best speedup of earlier turns; 0: none
   std::string_view backend = {};
 };
 
@@ -31,8 +31,8 @@ struct Turn {
 /// `NAME.D.B.md`, `NAME.D.md`, `NAME.B.md` and `NAME.md` is used.
 class Messages {
  public:
-  /// Reads and checks every template; those of `own` (empty: none) stand in the place of those of
-  /// `folder`. An error names file and line.
+  /// Reads and checks every template. Those in `own` (empty: none) replace those in `folder`. An error names
+  /// file and line.
   static Result<Messages> load(const std::filesystem::path& folder,
                                const std::filesystem::path& own = {});
 
@@ -40,25 +40,25 @@ class Messages {
                      std::string_view backend) const;
   std::string task(const Task& task, const std::vector<std::string>& languages,
                    const RefineSettings& settings, std::string_view backend) const;
-  /// Whether there are examples for a prompt of the form few_shot.
+  /// Whether a prompt of the form few_shot has examples.
   bool has_examples(const Task& task, std::string_view language, std::string_view backend) const;
-  /// What became of the turn and what to do about it, within the settings' feedback_tokens.
+  /// The result of the turn with advice, within the settings' feedback_tokens.
   std::string feedback(const Turn& turn) const;
 
  private:
   Status read_folder(const std::filesystem::path& folder);
-  /// nullptr: neither the template nor a variant of it.
+  /// nullptr: neither the template nor a variant exists.
   const Template* find(std::string_view name, const Task& task, std::string_view backend) const;
   const Template& get(std::string_view name, const Task& task, std::string_view backend) const;
 
   std::map<std::string, Template, std::less<>> templates_;  ///< by file name without its ".md"
 };
 
-/// What a signal usually means for a kernel: a sentence; empty for none.
+/// A sentence about the usual cause of a signal in a kernel; empty if unknown.
 std::string signal_meaning(std::string_view signal);
 
-/// A sentence on the remainder loop when `text` holds a dimension ("n=1003") that is no multiple of
-/// 8; else empty.
+/// A sentence about the remainder loop, if `text` has a dimension ("n=1003") that is not a multiple of 8;
+/// else empty.
 std::string shape_hint(std::string_view text);
 
 }  // namespace hone::kernel_refine

@@ -11,12 +11,12 @@ namespace hone::kernel_refine {
 struct RefineSettings final : Settings {
   TurnRules rules;
   std::int64_t feedback_tokens = 600;
-  std::string language;  ///< what code is written in; empty: any that the task offers
+  std::string language;  ///< language of submissions; empty: any language of the task
   std::string prompt{kZeroShot};
-  std::string hardware;  ///< what the prompt says of the machine; empty: nothing
+  std::string hardware;  ///< description of the machine in prompts; empty: none
 };
 
-/// Reads a reset's options over the defaults; nil switches a rule off. Mistakes stay in the reader.
+/// Reads a reset's options over the defaults; nil switches a rule off. Mistakes are recorded in the reader.
 std::shared_ptr<const RefineSettings> read_settings(Fields& f, const KernelRefineOptions& defaults,
                                                     const std::vector<std::string>& languages);
 

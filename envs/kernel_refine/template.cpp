@@ -1,4 +1,4 @@
-// Parsing and filling of templates.
+// Parses and fills templates.
 #include "kernel_refine/template.hpp"
 
 #include <algorithm>

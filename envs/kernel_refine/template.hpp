@@ -21,7 +21,7 @@ using Words = std::map<std::string, std::string, std::less<>>;
 ///   t.fill({{"count", "3"}});   // "3 differ\n"
 class Template {
  public:
-  /// A placeholder that is not `known` or not closed is invalid_argument "name:line: …".
+  /// An unknown placeholder, or one that is not closed, is invalid_argument "name:line: …".
   static Result<Template> parse(std::string_view name, std::string_view text,
                                 const std::vector<std::string>& known);
   static Result<Template> load(const std::filesystem::path& path,
@@ -31,7 +31,7 @@ class Template {
 
  private:
   struct Piece {
-    std::string text;  ///< literal, or the placeholder's name
+    std::string text;  ///< literal text, or the placeholder's name
     bool placeholder = false;
   };
   std::vector<std::vector<Piece>> lines_;

@@ -1,4 +1,4 @@
-// Phrases.
+// Formats numbers, shapes and lists as text.
 #include "kernel_refine/words.hpp"
 
 #include <cmath>
@@ -119,8 +119,7 @@ std::string mismatch_text(const Mismatch& m) {
                              : (m.shape.find('=') != std::string::npos ? "shape " : "") + m.shape);
   if (!m.family.empty()) text += ", inputs of kind `" + m.family + "`";
   text += ": ";
-  // Rationale: of a hidden shape, the number of elements, or a precise share of them, would say
-  // what it was.
+  // Rationale: for a hidden shape, the number of elements or an exact share of them would reveal its size.
   if (m.norm > 0) {
     text +=
         "no element is far off, but the errors are too large together: their root mean square, "

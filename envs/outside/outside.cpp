@@ -13,7 +13,7 @@ namespace {
 
 struct PluginSettings final : Settings {
   TurnRules rules;
-  Value first = Value::map();  ///< what start() gave
+  Value first = Value::map();  ///< the result of start()
 };
 
 std::string names_text(const std::vector<std::string>& names) {
@@ -38,7 +38,7 @@ Result<Prepared> read_prepared(const Value& made, const Value& action, const Tas
       return internal_error("prepare: language: found '" + language + "', expected one of " +
                             names_text(languages));
     }
-    return Prepared(Candidate{language, std::move(source)});
+    return Prepared(SubmittedCode{language, std::move(source)});
   }
   Verdict verdict;
   verdict.outcome = outcome == "rejected" ? Outcome::kRejected : Outcome::kNoCode;
@@ -126,7 +126,7 @@ class PluginEnvironment final : public Environment {
   static const TurnRules& rules(const EpisodeView& view) {
     return static_cast<const PluginSettings&>(view.settings).rules;
   }
-  /// The episode as the plugin sees it: the task, and the turns that are done.
+  /// The episode as passed to the plugin: the task and the finished turns.
   static Value episode(const EpisodeView& view) {
     Value told = Value::map();
     add_turns(told, view, rules(view), nullptr);

@@ -1,4 +1,4 @@
-// An Environment whose members are calls to a plugin host.
+// An Environment whose members call a plugin host.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace hone {
 
 struct PluginEnvironmentOptions {
   TurnRules rules{};                      ///< defaults of a reset's options
-  std::size_t source_bytes_max = 262144;  ///< of what prepare() makes
+  std::size_t source_bytes_max = 262144;  ///< largest source that prepare() may return
 };
 
-/// `about`: the plugin's description: its actions, the tags of its tasks, and its own `about`. hone adds
-/// turns and history and decides when an episode ends, as in every environment. If observe() fails, the
-/// feedback has the error, so that a judged turn keeps its reward.
+/// `about`: the plugin's description: its actions, the tags of its tasks, and its own `about`. As in every
+/// environment, hone adds turns and history, and decides when an episode ends. If observe() fails, the
+/// feedback contains the error, so that a judged turn keeps its reward.
 Result<std::unique_ptr<Environment>> make_plugin_environment(
     std::string name, const Value& about, std::unique_ptr<const EnvironmentCalls> calls,
     PluginEnvironmentOptions options = {});

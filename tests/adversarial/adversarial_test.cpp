@@ -1,5 +1,4 @@
-// Runs the table: each attack is stopped with every defence, and succeeds without the one that
-// stops it.
+// Runs the table of attacks: each is stopped by all defences together, and succeeds without the one that stops it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Adversarial, Succeeds, testing::ValuesIn(those_that(&At
                          name_of);
 #endif
 
-TEST(AdversarialTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
+TEST(AdversarialTable, EveryDefence_HasAnAttackThatSucceedsWithoutIt) {
   std::set<std::string> bitten;
   for (const Attack& attack : attacks()) bitten.insert(attack.off.begin(), attack.off.end());
   EXPECT_EQ(bitten, std::set<std::string>(kDefences.begin(), kDefences.end()));
@@ -116,7 +115,7 @@ TEST(AdversarialTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
 #endif
 }
 
-TEST(AdversarialTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
+TEST(AdversarialTable, EverySubmission_IsInTheTableAndInThePageOnThreats) {
   const std::filesystem::path root = test::source_dir();
   const auto page = read_file(root / "docs/threats-attacks.md");
   ASSERT_TRUE(page) << page.error().message;
@@ -188,14 +187,14 @@ void expect_a_true_list(const std::string& page, const std::string& heading, int
   EXPECT_EQ(number, rows) << heading;
 }
 
-TEST(AdversarialTable, EveryKnownClassAndCaseIsCoveredOrDoesNotApply) {
+TEST(AdversarialTable, EveryKnownClassAndCase_IsCoveredOrDoesNotApply) {
   const auto page = read_file(test::source_dir() / "docs/threats-classes.md");
   ASSERT_TRUE(page) << page.error().message;
   expect_a_true_list(*page, "Classes of reward hacks", 30);
   expect_a_true_list(*page, "Cases for a sandbox and a service", 56);
 }
 
-TEST(AdversarialTable, TheTableOfLevelsIsOfAllAttacks) {
+TEST(AdversarialTable, TableOfLevels_HasEveryAttack) {
   // tests/adversarial/levels prints it; an attack that is added has to be run everywhere, too.
   const auto page = read_file(test::source_dir() / "docs/threats.md");
   ASSERT_TRUE(page) << page.error().message;
@@ -210,7 +209,7 @@ TEST(AdversarialTable, TheTableOfLevelsIsOfAllAttacks) {
   EXPECT_GE(rows, 5);
 }
 
-TEST(AdversarialTable, BuildsGiveNothingOfTheMachineAway) {
+TEST(AdversarialTable, Builds_RevealNothingAboutTheMachine) {
   for (const char* name : {"include_passwd", "incbin_a_file", "include_the_reference"}) {
     const Attack attack{name, "add_relu", {}};
     const auto verdict = Court::without({}).judge(attack, kSeed);

@@ -1,5 +1,5 @@
-// The table. A gain is asserted generously: an attack that does the baseline's own work may show 4,
-// and has to show 5 or more where it succeeds; noise moves a median of ratios by a few per cent.
+// The table of attacks. Thresholds are generous: an attack that does the baseline's own work may reach a speedup
+// of 4, and counts as successful from 5, because noise changes a median of ratios by a few per cent.
 #include "adversarial/attack.hpp"
 
 #include <filesystem>

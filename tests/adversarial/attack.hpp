@@ -1,4 +1,4 @@
-// Attacks: the table of submissions paid for cheating, and what must come of each.
+// Attacks: submissions that try to cheat, and the expected result of each.
 #pragma once
 
 #include <iosfwd>

@@ -1,4 +1,4 @@
-// Machines with small measurements and short limits, so that the whole table takes minutes.
+// Evaluators with short measurements and limits, so that the whole table takes minutes.
 #include "adversarial/court.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ EvaluatorOptions court_options(const Defences& defences) {
   options.measure.round_ms = 20;
   options.measure.pairs_min = 3;
   options.measure.pairs_max = 5;
-  options.measure.singles = 3;
+  options.measure.single_call_pairs = 3;
   options.measure.seconds_max = 0.4;
   options.measure.defences = defences;
   // Low, so that a busy machine does not hide a winner; whatever gains for good agrees twice.

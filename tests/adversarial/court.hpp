@@ -1,5 +1,4 @@
-// Court: judges attacks on a machine without certain defences; one machine at a time, kept between
-// tests.
+// Court: judges attacks with certain defences switched off. One evaluator exists at a time, and tests share it.
 #pragma once
 
 #include <map>

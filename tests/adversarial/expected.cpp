@@ -1,4 +1,4 @@
-// What a verdict says, and where that is not what was expected.
+// Compares a verdict with the expected one.
 #include "adversarial/expected.hpp"
 
 #include <algorithm>

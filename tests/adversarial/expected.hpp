@@ -1,4 +1,4 @@
-// Expected: what must come of a submission that is paid for cheating, and how a verdict differs.
+// Expected: the expected verdict of an attack, and the difference to an actual one.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Submissions against each other: two at the same time on two devices, and one after the other on
-// one. What their jails alone hold is in tests/sandbox/neighbours_test.cpp.
+// Submissions that attack each other: at the same time on two devices, and one after the other on one device.
+// tests/sandbox/neighbours_test.cpp tests the sandboxes alone.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ Answer submit(Machine& machine, const std::string& source, const std::string& cl
   return answer;
 }
 
-TEST(SideBySide, AnAttackerTouchesNoNeighbour) {
+TEST(SideBySide, Attacker_DoesNotAffectAConcurrentSubmission) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
   auto machine = two_at_a_time();
   ASSERT_TRUE(machine) << machine.error().message;
@@ -132,7 +132,7 @@ TEST(SideBySide, BuildBesideASubmissionThatSpins_FailsWithoutTheDefence) {
 }
 #endif
 
-TEST(SideBySide, NothingIsLeftForTheNext) {
+TEST(SideBySide, NextSubmission_FindsNoTraceOfTheLast) {
   Court& court = Court::without({});
   const Attack notes{"find_a_note", "add_relu", {}};
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {

@@ -46,7 +46,7 @@ class AutotuneTest : public ServiceTest {
   }
 };
 
-TEST_F(AutotuneTest, DrawsAndListsItsOwnTasksAlone) {
+TEST_F(AutotuneTest, OnlyItsOwnTasks_AreListedAndDrawn) {
   for (std::int64_t seed = 0; seed < 8; ++seed) {
     Answer answer;
     ask(answer, Value::map({{"seed", seed}}));
@@ -54,14 +54,14 @@ TEST_F(AutotuneTest, DrawsAndListsItsOwnTasksAlone) {
   }
   Answer other;
   EXPECT_EQ(ask(other, Value::map({{"task", "add_relu"}})).message(),
-            "reset: task: 'add_relu' is no task for the environment 'autotune'");
+            "reset: task: 'add_relu' cannot be used in the environment 'autotune'");
   const Value described = service->describe(me, Value::map({{"environment", "autotune"}})).value();
   EXPECT_EQ(described.find("tasks")->as_array().size(), 1u);
   EXPECT_EQ(at(described, {"environment", "space", "size"}).as_int(), 648);
   EXPECT_EQ(service->describe(me, Value::map()).value().find("tasks")->as_array().size(), 3u);
 }
 
-TEST_F(AutotuneTest, AChoiceIsEvaluatedAndItsFactsAreTold) {
+TEST_F(AutotuneTest, Choice_IsEvaluatedAndMeasured) {
   const Value opened = open();
   EXPECT_EQ(at(opened, {"observation", "turns_left"}).as_int(), 2);
   Verdict verdict = ScriptedEvaluator::correct(3.0);
@@ -86,7 +86,7 @@ TEST_F(AutotuneTest, AChoiceIsEvaluatedAndItsFactsAreTold) {
   EXPECT_EQ(submissions[1].source, submissions[0].source);
 }
 
-TEST_F(AutotuneTest, AResumeTellsTheLastFacts) {
+TEST_F(AutotuneTest, Resume_HasTheLastMeasurement) {
   const Value opened = open();
   act(opened, 1, Value::map({{"index", 3}}));
   const Value resumed = service
@@ -98,7 +98,7 @@ TEST_F(AutotuneTest, AResumeTellsTheLastFacts) {
   EXPECT_EQ(at(resumed, {"observation", "task", "id"}).as_string(), "product");
 }
 
-TEST_F(AutotuneTest, TextIsAnActionToo) {
+TEST_F(AutotuneTest, Text_IsAnActionToo) {
   const Value opened = open();
   const Value body = act(opened, 1,
                          Value::map({{"response",
@@ -113,7 +113,7 @@ TEST_F(AutotuneTest, TextIsAnActionToo) {
             0u);
 }
 
-TEST_F(AutotuneTest, TextWithoutAChoiceIsATurnWithoutReward) {
+TEST_F(AutotuneTest, TextWithoutAChoice_IsATurnWithoutReward) {
   const Value opened = open();
   Value body = act(opened, 1, Value::map({{"response", "as large as you can"}}));
   EXPECT_EQ(at(body, {"info", "verdict", "outcome"}).as_string(), "no_code");
@@ -130,7 +130,7 @@ TEST_F(AutotuneTest, TextWithoutAChoiceIsATurnWithoutReward) {
   EXPECT_TRUE(submissions.empty());
 }
 
-TEST_F(AutotuneTest, AMalformedActionLeavesTheTurnOpen) {
+TEST_F(AutotuneTest, MalformedAction_LeavesTheTurnOpen) {
   const Value opened = open();
   const std::vector<std::pair<Value, std::string>> refused{
       {Value::map({{"index", 648}}), "step: action: index: found 648, expected 0 to 647"},
@@ -147,7 +147,7 @@ TEST_F(AutotuneTest, AMalformedActionLeavesTheTurnOpen) {
   EXPECT_EQ(at(act(opened, 1, Value::map({{"index", 0}})), {"turn"}).as_int(), 1);
 }
 
-TEST_F(AutotuneTest, AFaultIsNoReward) {
+TEST_F(AutotuneTest, Fault_HasNoReward) {
   const Value opened = open();
   script.push_back(internal_error("the judge's process died"));
   const Value body = act(opened, 1, Value::map({{"index", 0}}));

@@ -1,4 +1,4 @@
-// A task that is a product of matrices, as the shipped one.
+// A task that is a matrix product, like the shipped one.
 #pragma once
 
 #include "episode/service_fixture.hpp"

@@ -1,4 +1,4 @@
-// Sources: every choice has one of its own, and only products are written for.
+// Generated sources: every choice has a different one, and only matrix products are supported.
 #include "autotune/product.hpp"
 
 #include <set>
@@ -10,7 +10,7 @@ namespace {
 
 using test::product_task;
 
-TEST(Product, EveryChoiceHasASourceOfItsOwn) {
+TEST(Product, EveryChoice_HasASourceOfItsOwn) {
   Task task = product_task();
   task.entry = "my_product";
   std::set<std::string> sources;
@@ -30,10 +30,10 @@ TEST(Product, CountsItsOperations) {
   EXPECT_DOUBLE_EQ(flops_of(product_task()), 2.0 * 300 * 200 * 100);
 }
 
-TEST(Product, TakesProductsAlone) {
+TEST(Product, OtherTask_IsRefused) {
   EXPECT_TRUE(check_product(product_task(), "cpu").ok());
   EXPECT_EQ(check_product(test::small_task(), "cpu").error().message,
-            "the task 'add_relu' is no product of matrices of floats in C++: expected "
+            "the task 'add_relu' is not a matrix product of floats in C++: expected "
             "entry(a, b, c, m, n, k)");
   EXPECT_FALSE(check_product(product_task(), "cuda").ok());
   Task task = product_task();

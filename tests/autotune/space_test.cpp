@@ -1,4 +1,4 @@
-// Choices: numbers, maps and text name the same ones, and what is none is told with what would be.
+// Choices: index, map and text name the same choice, and an error names the valid values.
 #include "autotune/space.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace hone::autotune {
 namespace {
 
-TEST(Space, EveryIndexIsAChoiceAndTheOnlyOne) {
+TEST(Space, Indices_AndChoicesCorrespond) {
   ASSERT_EQ(space_size(), 648);
   for (std::int64_t i = 0; i < space_size(); ++i) {
     const Choice choice = *Choice::from_index(i);
@@ -18,7 +18,7 @@ TEST(Space, EveryIndexIsAChoiceAndTheOnlyOne) {
   EXPECT_EQ(Choice::from_index(648).error().message, "index: found 648, expected 0 to 647");
 }
 
-TEST(Space, TheLastKnobTurnsFastest) {
+TEST(Space, LastKnob_VariesFastest) {
   EXPECT_EQ(Choice::from_index(0)->text(),
             "tile_m=16 tile_n=16 tile_k=16 unroll=1 vector=1 layout=rows");
   EXPECT_EQ(Choice::from_index(1)->text(),
@@ -27,7 +27,7 @@ TEST(Space, TheLastKnobTurnsFastest) {
             "tile_m=256 tile_n=256 tile_k=256 unroll=8 vector=16 layout=packed");
 }
 
-TEST(Space, SaysWhatIsWrongWithAChoice) {
+TEST(Space, InvalidChoice_ErrorNamesTheMistake) {
   Value value = Choice::from_index(5)->value();
   value.set("unroll", 3);
   EXPECT_EQ(Choice::from_value(value).error().message,
@@ -40,7 +40,7 @@ TEST(Space, SaysWhatIsWrongWithAChoice) {
   EXPECT_NE(Choice::from_value(Value::map()).error().message.find("tile_m"), std::string::npos);
 }
 
-TEST(Space, TextWithoutAnObjectHasNoChoice) {
+TEST(Space, TextWithoutAnObject_HasNoChoice) {
   for (const char* text : {"", "tile_m = 64", "} {", "{"}) {
     EXPECT_EQ(Choice::from_text(text).error().code, Code::kNotFound) << text;
   }

@@ -1,4 +1,4 @@
-// Artifacts that cannot be run: none at all, damaged ones, and those for another machine.
+// Artifacts that cannot be loaded: empty, damaged, or for another architecture.
 #include <elf.h>
 
 #include "backends/tested.hpp"
@@ -32,7 +32,7 @@ class BackendArtifact : public OnDevice {
   }
 };
 
-TEST_P(BackendArtifact, ThatIsNoneIsRefused) {
+TEST_P(BackendArtifact, Garbage_IsRefused) {
   expect_refused("", "nothing");
   expect_refused("garbage", "garbage");
   expect_refused(std::string(1 << 16, '\0'), "zeros");
@@ -44,7 +44,7 @@ TEST_P(BackendArtifact, ThatIsNoneIsRefused) {
   expect_runs(good());
 }
 
-TEST_P(BackendArtifact, ThatIsCutShortIsRefused) {
+TEST_P(BackendArtifact, Truncated_IsRefused) {
   const std::string whole = good();
   ASSERT_GT(whole.size(), 64u);
   for (const std::size_t size :
@@ -54,7 +54,7 @@ TEST_P(BackendArtifact, ThatIsCutShortIsRefused) {
   expect_runs(whole);
 }
 
-TEST_P(BackendArtifact, ForAnotherArchitectureIsRefused) {
+TEST_P(BackendArtifact, ForAnotherArchitecture_IsRefused) {
   std::string other = good();
   const std::string whole = other;
   const std::size_t at = other.find(std::string(ELFMAG) + static_cast<char>(ELFCLASS64));

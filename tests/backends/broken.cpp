@@ -1,5 +1,5 @@
-// A backend with one mistake: that of HONE_BROKEN_OVER (a library), but for what HONE_BROKEN names. broken_test.py shows with it
-// that each case of the list can fail.
+// A backend with one mistake, which HONE_BROKEN names, over the library HONE_BROKEN_OVER. With it, broken_test.py
+// shows that each test case can fail.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>

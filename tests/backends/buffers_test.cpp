@@ -1,4 +1,4 @@
-// Buffers: what lies in them, copies, and refusals that change nothing.
+// Buffers: contents, copies, and refused calls that change nothing.
 #include "backends/tested.hpp"
 
 namespace hone::test {
@@ -24,7 +24,7 @@ TEST_P(BackendBuffer, StartsAsZeros) {
   EXPECT_EQ(read<char>(0, kBytes, another_buffer(kBytes)), std::vector<char>(kBytes, 0));
 }
 
-TEST_P(BackendBuffer, HoldsWhatIsWrittenAndNothingMore) {
+TEST_P(BackendBuffer, WrittenBytes_AreReadBack) {
   for (const std::uint64_t size : {1u, 3u, 64u, 4097u, 100003u}) {
     for (const std::uint64_t at : {std::uint64_t{1}, std::uint64_t{4095}, kBytes - size - 1}) {
       write(at - 1, std::vector<char>(size + 2, 0x55));
@@ -38,7 +38,7 @@ TEST_P(BackendBuffer, HoldsWhatIsWrittenAndNothingMore) {
   }
 }
 
-TEST_P(BackendBuffer, IsNotMadeWhereItCannotBe) {
+TEST_P(BackendBuffer, TooLargeBuffer_IsRefused) {
   for (const std::uint64_t bytes :
        {std::uint64_t{0}, std::uint64_t{1} << 60, ~std::uint64_t{4095}}) {
     hone_buffer* none = nullptr;
@@ -52,7 +52,7 @@ TEST_P(BackendBuffer, IsNotMadeWhereItCannotBe) {
   EXPECT_EQ(read<int>(0, 1, small), std::vector<int>{5});
 }
 
-TEST_P(BackendBuffer, RefusesWhatLiesBeyondIt) {
+TEST_P(BackendBuffer, AccessBeyondTheEnd_IsRefused) {
   write(kBytes - 4, Words{77});
   char bytes[128] = {};
   hone_buffer* other = another_buffer();
@@ -94,7 +94,7 @@ TEST_P(BackendBuffer, CopiesWithinItselfAndFromAnother) {
   EXPECT_EQ(read<std::uint32_t>(8, 1, other), Words{0});
 }
 
-TEST_P(BackendBuffer, RefusesACopyOntoItself) {
+TEST_P(BackendBuffer, OverlappingCopy_IsRefused) {
   write(0, counted(1024));
   for (const std::uint64_t to : {0u, 4u, 2048u, 4092u}) {
     EXPECT_EQ(HONE_SAID(copy_buffer(buffer_, to, buffer_, 0, 4096, error)).code,
@@ -133,7 +133,7 @@ TEST_P(BackendBuffer, ReadsRowsSideBySide) {
   }
 }
 
-TEST_P(BackendBuffer, TakesWorkOfNoBytes) {
+TEST_P(BackendBuffer, ZeroBytes_AreAccepted) {
   char byte = 9;
   HONE_OKAY(write_buffer(buffer_, kBytes, &byte, 0, error));
   HONE_OKAY(read_buffer(buffer_, kBytes, &byte, 0, error));
@@ -145,7 +145,7 @@ TEST_P(BackendBuffer, TakesWorkOfNoBytes) {
   EXPECT_EQ(wait().words, "");
 }
 
-TEST_P(BackendBuffer, HasAnAddressOfItsOwn) {
+TEST_P(BackendBuffer, EachBuffer_HasItsOwnAddress) {
   hone_buffer* other = another_buffer(kBytes);
   const std::uint64_t mine = table().buffer_address(buffer_);
   const std::uint64_t its = table().buffer_address(other);
@@ -156,7 +156,7 @@ TEST_P(BackendBuffer, HasAnAddressOfItsOwn) {
   EXPECT_EQ(table().buffer_address(buffer_), mine);
 }
 
-TEST_P(BackendBuffer, IsMappedWhereItIsHostMemory) {
+TEST_P(BackendBuffer, HostMemory_IsMapped) {
   auto* mapped = static_cast<char*>(table().map_buffer(buffer_));
   if (mapped == nullptr) {
     // The device's alone, whichever buffer it is.

@@ -1,4 +1,4 @@
-// Builds: what comes out, what is a result and what is a fault of the machine.
+// Builds: artifacts, failures of a source, and faults of the machine.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ class BackendBuild : public OnBackend {
   }
 };
 
-TEST_P(BackendBuild, MakesAnArtifactOfWhatIsRight) {
+TEST_P(BackendBuild, CorrectSource_GivesAnArtifact) {
   const Value result = built(request(in_dialect(kTwice), {"twice"}));
   EXPECT_TRUE(flag_of(result, "ok"));
   EXPECT_EQ(text_of(result, "failure"), "");
@@ -52,7 +52,7 @@ TEST_P(BackendBuild, MakesAnArtifactOfWhatIsRight) {
 }
 
 /// Builds are kept by what was asked, and speedups by the toolchain's words: these must not waver.
-TEST_P(BackendBuild, TellsTheSameToolchainEachTime) {
+TEST_P(BackendBuild, Toolchain_IsDeterministic) {
   const Value asked = request(in_dialect(kTwice), {"twice"});
   const Value first = built(asked), second = built(asked);
   EXPECT_NE(text_of(first, "toolchain"), "");
@@ -61,19 +61,19 @@ TEST_P(BackendBuild, TellsTheSameToolchainEachTime) {
   EXPECT_EQ(flag_of(second, "untrusted_host_code"), flag_of(first, "untrusted_host_code"));
 }
 
-TEST_P(BackendBuild, TellsAMistakeAtItsLine) {
+TEST_P(BackendBuild, Mistake_IsReportedAtItsLine) {
   const Value result = built(request(in_dialect("KERNEL f(float* x) {\n  *x = y;\n}\n"), {"f"}));
   expect_refused(result, at_line(2));
   EXPECT_THAT(text_of(result, "diagnostics"), HasSubstr("error: "));
 }
 
-TEST_P(BackendBuild, RefusesAnEntryThatNoSourceHas) {
+TEST_P(BackendBuild, MissingEntry_IsRefused) {
   expect_refused(built(request(in_dialect(kTwice), {"thrice"})), "thrice");
 }
 
 /// Device code has no use for a file of the machine; host code is kept from it by the builder's
 /// jail.
-TEST_P(BackendBuild, OfDeviceCodeReadsNoFileOfTheMachine) {
+TEST_P(BackendBuild, DeviceCode_CannotReadTheMachinesFiles) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "secret.h").string();
   ASSERT_TRUE(write_file(file, "enum { kSecret = 42 };\n").ok());
@@ -87,7 +87,7 @@ TEST_P(BackendBuild, OfDeviceCodeReadsNoFileOfTheMachine) {
   }
 }
 
-TEST_P(BackendBuild, HasTheStandardHeadersOfNumbers) {
+TEST_P(BackendBuild, StandardNumericHeaders_Exist) {
   const Value result = built(
       request(in_dialect("#include <cstdint>\n#include <cstddef>\n#include <climits>\n"
                          "#include <cfloat>\n#include <cmath>\n"
@@ -110,7 +110,7 @@ bool all_children_ended() {
   return false;
 }
 
-TEST_P(BackendBuild, GivesUpAfterItsSeconds) {
+TEST_P(BackendBuild, TimeLimit_EndsTheBuild) {
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   // 2^28 instances: hours of any compiler.
   const Value result = built(request(
@@ -127,7 +127,7 @@ TEST_P(BackendBuild, GivesUpAfterItsSeconds) {
   EXPECT_TRUE(all_children_ended());
 }
 
-TEST_P(BackendBuild, FailsAsTheMachinesFaultWhereThereIsNoCompiler) {
+TEST_P(BackendBuild, MissingCompiler_IsAFaultOfTheMachine) {
   Value asked = request(in_dialect(kTwice), {"twice"});
   Value options = *asked.find("options");
   options.set("compiler", "/nowhere/compiler.so");
@@ -139,7 +139,7 @@ TEST_P(BackendBuild, FailsAsTheMachinesFaultWhereThereIsNoCompiler) {
   EXPECT_THAT(result.error().message, HasSubstr("/nowhere/compiler.so"));
 }
 
-TEST_P(BackendBuild, RefusesRequestsThatAreWrong) {
+TEST_P(BackendBuild, InvalidRequest_IsRefused) {
   const Value asked = request(in_dialect(kTwice), {"twice"});
   expect_error(without(asked, "language", "an unknown language"), "language 'an unknown language'");
   expect_error(without(asked, "sources", Value::array()), "0 sources");

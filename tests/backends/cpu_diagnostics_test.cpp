@@ -1,4 +1,4 @@
-// Output of gcc and clang, as recorded from them, and the failure that the CPU backend reads in it.
+// Recorded output of gcc and clang, and the failure that the CPU backend reads from it.
 #include <gtest/gtest.h>
 
 #include "plugins/backends/cpu/diagnostics.hpp"

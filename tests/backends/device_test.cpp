@@ -1,4 +1,4 @@
-// What a backend says of itself and of a device, and what it gives back.
+// Facts that a backend reports about itself and about a device, and the release of devices.
 #include <cmath>
 
 #include "backends/tested.hpp"
@@ -23,7 +23,7 @@ class BackendFacts : public OnDevice {
   }
 };
 
-TEST_P(BackendFacts, DescribeItTheSameEachTime) {
+TEST_P(BackendFacts, Describe_IsDeterministic) {
   const auto said = backend().describe(Value::map());
   ASSERT_TRUE(said) << said.error().message;
   for (const char* key : {"summary", "fingerprint"}) EXPECT_NE(text_of(*said, key), "") << key;
@@ -35,7 +35,7 @@ TEST_P(BackendFacts, DescribeItTheSameEachTime) {
   EXPECT_EQ(*again, *said);
 }
 
-TEST_P(BackendFacts, TellWhatTheDeviceIs) {
+TEST_P(BackendFacts, Facts_DescribeTheDevice) {
   const Value facts = this->facts();
   EXPECT_EQ(*facts.find("index"), Value(0));
   EXPECT_NE(text_of(facts, "name"), "");
@@ -66,7 +66,7 @@ TEST_P(BackendFacts, StayTheSameWhileItIsOpen) {
   EXPECT_EQ(after, before);
 }
 
-TEST_P(BackendFacts, AreWhatAProbeFinds) {
+TEST_P(BackendFacts, Facts_EqualTheProbes) {
   // A probe is for a process of its own.
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
@@ -78,7 +78,7 @@ TEST_P(BackendFacts, AreWhatAProbeFinds) {
       testing::ExitedWithCode(0), "otherwise: ''");
 }
 
-TEST_P(BackendFacts, AreOfTheDeviceThatWasAskedFor) {
+TEST_P(BackendFacts, Facts_BelongToTheRequestedDevice) {
   // Cores of a processor may be any number of devices; else there is no such device.
   constexpr std::uint32_t kIndex = 999;
   hone_device* other = nullptr;
@@ -95,7 +95,7 @@ TEST_P(BackendFacts, AreOfTheDeviceThatWasAskedFor) {
   table().close_device(other);
 }
 
-TEST_P(BackendFacts, AreThereAgainOnceADeviceIsOpenedAgain) {
+TEST_P(BackendFacts, ReopenedDevice_HasTheSameFacts) {
   const Value before = facts();
   hone_device* second = nullptr;
   HONE_OKAY(open_device(backend().host(), 0, &second, error));
@@ -109,14 +109,14 @@ TEST_P(BackendFacts, AreThereAgainOnceADeviceIsOpenedAgain) {
   EXPECT_EQ(text_of(facts(), "name"), text_of(before, "name"));
 }
 
-TEST_P(BackendFacts, NothingIsGivenBackForNull) {
+TEST_P(BackendFacts, Release_AcceptsNull) {
   table().unload(nullptr);
   table().release_buffer(nullptr);
   table().close_device(nullptr);
   EXPECT_EQ(wait().words, "");
 }
 
-TEST_P(BackendFacts, MarksAreInOrderWhereThereAreAny) {
+TEST_P(BackendFacts, Marks_AreInOrder) {
   ASSERT_EQ(table().mark == nullptr, table().between_marks == nullptr);
   if (table().mark == nullptr) GTEST_SKIP() << "mark is null: the device has no clock of its own";
   double seconds = -1;
@@ -131,9 +131,9 @@ TEST_P(BackendFacts, MarksAreInOrderWhereThereAreAny) {
   EXPECT_LT(seconds, 60);
 }
 
-TEST_P(BackendFacts, FreeMemoryFallsWhereABufferIsMade) {
+TEST_P(BackendFacts, NewBuffer_LowersFreeMemory) {
   if (table().free_memory == nullptr)
-    GTEST_SKIP() << "free_memory is null: the device has none of its own";
+    GTEST_SKIP() << "free_memory is null: the device has no memory of its own";
   constexpr std::uint64_t kLarge = std::uint64_t{1} << 28;
   std::uint64_t before = 0, after = 0;
   HONE_OKAY(free_memory(device_, &before, error));

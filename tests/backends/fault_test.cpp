@@ -1,4 +1,4 @@
-// What submitted code must not do, how it is told, and what is left of the device afterwards.
+// Faults of submitted code: how they are reported, and the state of the device afterwards.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -49,9 +49,9 @@ class BackendFault : public OnDevice {
   }
 };
 
-TEST_P(BackendFault, OfAnIllegalAddressIsTold) { expect_fault("x[1ll << 40] = 1"); }
+TEST_P(BackendFault, IllegalAddress_IsReported) { expect_fault("x[1ll << 40] = 1"); }
 
-TEST_P(BackendFault, OfATrapIsTold) { expect_fault("TRAP"); }
+TEST_P(BackendFault, Trap_IsReported) { expect_fault("TRAP"); }
 
 TEST_P(BackendFault, LeavesTheDeviceToOtherProcesses) {
   hone_kernel* fine = kernel(load("KERNEL g(int* x) { EACH(i, 1) x[0] += 5; }\n", {"g"}), "g",

@@ -1,4 +1,4 @@
-// Kernels: entries, arguments of each kind, and the order of what a process asks of a device.
+// Launches: entries, arguments of each kind, and their order.
 #include "backends/tested.hpp"
 
 namespace hone::test {
@@ -50,7 +50,7 @@ TEST_P(BackendLaunch, GivesArgumentsOfEachKind) {
                                                         1e-300, 4000000000.0, 1, -17}));
 }
 
-TEST_P(BackendLaunch, GivesAsManyArgumentsAsMayBe) {
+TEST_P(BackendLaunch, MaximumArguments_ArePassed) {
   std::string parameters, sum;
   std::vector<std::uint32_t> kinds{kBuffer};
   std::vector<std::uint64_t> values{64};
@@ -71,7 +71,7 @@ TEST_P(BackendLaunch, GivesAsManyArgumentsAsMayBe) {
 }
 
 /// No wait between them: how inputs are withheld from work that was launched before.
-TEST_P(BackendLaunch, ComesAfterWhatWasAskedBeforeAndBeforeWhatIsAskedAfter) {
+TEST_P(BackendLaunch, Launch_RunsInOrder) {
   hone_artifact* artifact = add();
   hone_kernel* plus = kernel(artifact, "add", kAddKinds);
   hone_kernel* clear = kernel(artifact, "clear", {kBuffer, kI32});
@@ -91,7 +91,7 @@ TEST_P(BackendLaunch, ComesAfterWhatWasAskedBeforeAndBeforeWhatIsAskedAfter) {
   }
 }
 
-TEST_P(BackendLaunch, WorksOverTheBufferItIsGiven) {
+TEST_P(BackendLaunch, Launch_UsesTheGivenBuffer) {
   hone_kernel* plus = kernel(add(), "add", kAddKinds);
   ASSERT_NE(plus, nullptr);
   hone_buffer* other = another_buffer(16384);
@@ -141,7 +141,7 @@ TEST_P(BackendLaunch, RefusesAnotherNumberOfArguments) {
   EXPECT_EQ(read<int>(64, 1), std::vector<int>{3});
 }
 
-TEST_P(BackendLaunch, OfTwoArtifactsRunsTheOneThatIsMeant) {
+TEST_P(BackendLaunch, TwoArtifacts_TheRightOneRuns) {
   hone_artifact* loaded[3];
   hone_kernel* kernels[3];
   for (int i = 0; i < 3; ++i) {
@@ -178,7 +178,7 @@ TEST_P(BackendLaunch, RunsAnInstanceOfATemplateOnBlocksOfThreads) {
   EXPECT_EQ(read<int>(128, 2), (std::vector<int>{218, 211}));
 }
 
-TEST_P(BackendLaunch, OfAShapeBeyondTheLimitsIsRefusedAndHarmsNothing) {
+TEST_P(BackendLaunch, LaunchBeyondTheLimits_IsRefused) {
   if (!starts_blocks()) GTEST_SKIP() << "limits.block_threads is 0: shapes are ignored";
   hone_kernel* plus = kernel(add(), "add", kAddKinds);
   ASSERT_NE(plus, nullptr);

@@ -1,4 +1,4 @@
-// Lays tensors out as the judge does, canaries between them, and starts what a plan says.
+// Lays out tensors like the judge, with canaries between them, and runs plans.
 #include "backends/machine.hpp"
 
 #include <unistd.h>

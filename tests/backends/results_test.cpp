@@ -1,5 +1,5 @@
-// The tasks over each backend: references and baselines must agree with the processor's exact answers, on the same secret
-// inputs and within the task's own tolerance.
+// The shipped tasks on each backend: references and baselines must agree with the processor's exact results, for
+// the same secret inputs and within the task's tolerance.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -73,7 +73,7 @@ class TaskResults : public testing::TestWithParam<std::string> {
   Task whole_;
 };
 
-TEST_P(TaskResults, AgreeWithTheProcessors) {
+TEST_P(TaskResults, DeviceResults_AgreeWithTheProcessors) {
   const std::vector<Tested> backends = this->backends();
   if (backends.empty()) GTEST_SKIP() << "the task has no source for the backend under test";
   std::vector<std::unique_ptr<Machine>> machines;

@@ -1,4 +1,4 @@
-// Arenas: memory that processes pass to each other as a descriptor, and pages that are closed to a process.
+// Arenas: memory that processes share by descriptor, and pages that are inaccessible to one process.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ class BackendSharing : public OnDevice {
   }
 };
 
-TEST_P(BackendSharing, OfADescriptorIsTheSameMemory) {
+TEST_P(BackendSharing, ImportedDescriptor_IsTheSameMemory) {
   const int fd = exported();
   EXPECT_NE(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
   hone_buffer* other = imported(fd);
@@ -83,7 +83,7 @@ TEST_P(BackendSharing, OutlivesTheFirstHolder) {
   close(fd);
 }
 
-TEST_P(BackendSharing, LetsNobodyResizeIt) {
+TEST_P(BackendSharing, Resize_IsRefused) {
   write<int>(kBytes - 4, {3});
   const int fd = exported();
   EXPECT_NE(ftruncate(fd, 4096), 0);
@@ -92,7 +92,7 @@ TEST_P(BackendSharing, LetsNobodyResizeIt) {
   close(fd);
 }
 
-TEST_P(BackendSharing, ImportsNoMoreThanThereIs) {
+TEST_P(BackendSharing, ImportBeyondTheSize_IsRefused) {
   const int fd = exported();
   expect_no_import(fd, 4 * kBytes);
   hone_buffer* whole = imported(fd);
@@ -100,7 +100,7 @@ TEST_P(BackendSharing, ImportsNoMoreThanThereIs) {
   EXPECT_NE(whole, nullptr);
 }
 
-TEST_P(BackendSharing, ImportsNothingThatIsNoArena) {
+TEST_P(BackendSharing, OtherDescriptor_IsRefused) {
   const int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -110,7 +110,7 @@ TEST_P(BackendSharing, ImportsNothingThatIsNoArena) {
   EXPECT_EQ(read<int>(0, 1), std::vector<int>{1});
 }
 
-TEST_P(BackendSharing, ClosesPagesToAProcessWhereItCan) {
+TEST_P(BackendSharing, GuardPages_AreInaccessible) {
   if (table().guard_buffer == nullptr) GTEST_SKIP() << "guard_buffer is null: no page is closed";
   EXPECT_EQ(HONE_SAID(guard_buffer(buffer_, kBytes, 4096, 1, error)).code, HONE_INVALID_ARGUMENT);
   write<char>(4095, {1, 2});

@@ -1,4 +1,4 @@
-// Where backends under test come from, and how sources are written for them.
+// Finds the backends under test, and writes sources in their languages.
 #include "backends/tested.hpp"
 
 #include <sys/mman.h>

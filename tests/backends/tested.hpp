@@ -1,4 +1,5 @@
-// The backend under test and what cases share: builds in its language, a device with a buffer, and other processes.
+// The backend under test and shared parts of the cases: builds in its language, a device with a buffer, and other
+// processes.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The ground floor: results, files, hashes and names.
+// Results, files, hashes and names of core/base.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ Result<int> quarter(int n) {
   return half(once);
 }
 
-TEST(Result, PassesErrorsOn) {
+TEST(Result, Errors_ArePassedOn) {
   EXPECT_EQ(*quarter(8), 2);
   ASSERT_FALSE(quarter(6));
   EXPECT_EQ(quarter(6).error().message, "found 3, expected an even number");
@@ -49,7 +49,7 @@ TEST(Result, NamesCodesAsTheWireDoes) {
   EXPECT_FALSE(is_retryable(Code::kInvalidArgument));
 }
 
-TEST(Crypto, HashesAndDraws) {
+TEST(Crypto, HashesAndRandomNumbers_AreCorrect) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(random_hex(16).size(), 32u);
   EXPECT_NE(random_u64(), random_u64());
@@ -68,7 +68,7 @@ class Files : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(Files, WritesWholeOrNotAtAll) {
+TEST_F(Files, FailedWrite_KeepsTheOldFile) {
   ASSERT_TRUE(write_file(folder_ / "a", "one"));
   ASSERT_TRUE(write_file(folder_ / "a", "two"));
   EXPECT_EQ(*read_file(folder_ / "a"), "two");
@@ -76,7 +76,7 @@ TEST_F(Files, WritesWholeOrNotAtAll) {
   EXPECT_FALSE(write_file(folder_ / "none/a", "x"));
 }
 
-TEST_F(Files, AScratchFolderGoesWithItsOwner) {
+TEST_F(Files, ScratchFolder_IsRemovedWithItsOwner) {
   std::filesystem::path path;
   {
     auto made = ScratchFolder::make(folder_);
@@ -93,7 +93,7 @@ TEST_F(Files, AScratchFolderGoesWithItsOwner) {
   EXPECT_FALSE(ScratchFolder::make(folder_ / "none"));
 }
 
-TEST_F(Files, RefusesWhatIsNoFileOrTooLarge) {
+TEST_F(Files, SpecialOrTooLargeFile_IsRefused) {
   EXPECT_EQ(read_file(folder_ / "none").error().code, Code::kNotFound);
   EXPECT_EQ(read_file(folder_).error().message, folder_.string() + ": not a regular file");
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
@@ -171,7 +171,7 @@ TEST(Readable, Numbers_AreGroupedAndBytesHaveUnits) {
   }
 }
 
-TEST(Nearest, FindsTypingMistakesOnly) {
+TEST(Nearest, Typo_IsFound) {
   const std::vector<std::string> names{"turn", "reward", "episode"};
   EXPECT_EQ(nearest("trun", names), "turn");
   EXPECT_EQ(nearest("banana", names), "");

@@ -1,4 +1,4 @@
-// Faults on purpose: a build that is to find such things must find these, or its silence says nothing.
+// Deliberate faults. A sanitizer build must report them; otherwise its silence means nothing.
 #include <climits>
 #include <cstdio>
 #include <cstring>

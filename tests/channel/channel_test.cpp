@@ -1,4 +1,4 @@
-// Messages with descriptors, and shared regions that the other side can neither write nor resize.
+// Messages with descriptors, and shared regions that the other process can neither write nor resize.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -34,7 +34,7 @@ TEST(Stream, CarriesBytesAndDescriptors) {
   EXPECT_STREQ(text, "inside");
 }
 
-TEST(Stream, RefusesWhatIsTooLargeBrokenOrLate) {
+TEST(Stream, TooLargeBrokenOrLateMessage_IsRefused) {
   auto ends = stream_pair();
   ASSERT_TRUE(ends);
   ASSERT_TRUE(send_message(ends->first.get(), "twelve bytes", {}, kSoon));
@@ -51,7 +51,7 @@ TEST(Stream, RefusesWhatIsTooLargeBrokenOrLate) {
             "message: the other side has closed");
 }
 
-TEST(Region, CannotBeResizedOrWrittenByOthers) {
+TEST(Region, OtherProcess_CannotResizeOrWriteIt) {
   auto fd = shared_region("test", kOrdersBytes);
   ASSERT_TRUE(fd);
   auto own = map_region(fd->get(), kOrdersBytes, true);

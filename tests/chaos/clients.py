@@ -1,4 +1,4 @@
-"""Clients that play the plan's episodes through anything, and tell the model what they were answered."""
+"""Clients that play the plan's episodes, retry through all faults, and report the replies to the model."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class Player:
             self.model.repeated(episode, earlier, await self.ask("step", body, episode.token))
         if "conflict" in turn.extras:
             body = {"episode": episode.name, "turn": earlier, "action": {"response": "something else"}}
-            await self.refused(episode, body, "was taken with another action")
+            await self.refused(episode, body, "is done, with another action")
         if "gap" in turn.extras and not episode.ended:
             body = {"episode": episode.name, "turn": done + 3, "action": {"response": "too early"}}
             await self.refused(episode, body, f"found turn {done + 3}, expected {done + 1}")

@@ -1,4 +1,4 @@
-"""The page through which the harness orders the server's clock and disk about; shim.c is its other end."""
+"""A shared memory page through which the harness controls the server's clock and disk. shim.c is the other end."""
 
 from __future__ import annotations
 

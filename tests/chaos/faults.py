@@ -1,4 +1,4 @@
-"""What is done to a server while it serves, and undone after it."""
+"""Faults that are injected into a serving server, and their removal."""
 
 from __future__ import annotations
 

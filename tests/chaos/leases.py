@@ -1,4 +1,4 @@
-"""Clients that say nothing until their leases run out, on a server whose clock is set again and again meanwhile."""
+"""Clients that stay silent until their leases expire, while the server's clock is changed repeatedly."""
 
 from __future__ import annotations
 

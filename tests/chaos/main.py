@@ -1,4 +1,4 @@
-"""The harness: many clients, one journal, and a server that is killed again and again. scripts/chaos runs it."""
+"""The harness: many clients, one journal, and a server that is killed repeatedly. scripts/chaos runs it."""
 
 from __future__ import annotations
 

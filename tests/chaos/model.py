@@ -1,4 +1,4 @@
-"""What must hold, as the harness knows it from what was sent and answered, and from nothing that the server says."""
+"""The expected state, computed only from what the clients sent and received."""
 
 from __future__ import annotations
 

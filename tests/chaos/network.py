@@ -1,4 +1,4 @@
-"""Ways to spoil the network: a proxy that cuts, stalls, delays and half-closes, and a link between two namespaces."""
+"""Network faults: a proxy that cuts, stalls, delays and half-closes, and a link between two namespaces."""
 
 from __future__ import annotations
 

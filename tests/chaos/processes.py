@@ -1,4 +1,4 @@
-"""The processes, control groups and files that a server made: whom to kill, and what was left behind."""
+"""The processes, control groups and files of a server: targets of kills, and leftovers."""
 
 from __future__ import annotations
 

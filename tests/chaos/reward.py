@@ -1,4 +1,4 @@
-"""chaos: what the harness can work out for itself, and never 0."""
+"""chaos: a reward that the harness can compute itself, and that is never 0."""
 
 WORTH = {"no_code": 0.125, "build_failed": 0.25, "wrong": 0.5, "correct": 1.0}
 

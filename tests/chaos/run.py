@@ -1,4 +1,4 @@
-"""One run: clients, rounds of a server's life and end, then the reckoning."""
+"""One run: clients, a server that is started and killed in rounds, then the final comparison."""
 
 from __future__ import annotations
 

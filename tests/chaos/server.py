@@ -1,4 +1,4 @@
-"""`hone serve` on one journal, however often it is started."""
+"""`hone serve` on one journal, which can be restarted."""
 
 from __future__ import annotations
 

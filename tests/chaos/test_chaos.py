@@ -1,4 +1,4 @@
-"""A short run that must hold, and runs that are spoilt on purpose, which the harness must see."""
+"""A short run that must pass, and sabotaged runs that the harness must detect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of a run: what the journal holds against what was acknowledged, by hone's commands and without them."""
+"""The end of a run: compares the journal with the acknowledged replies, with and without hone's commands."""
 
 from __future__ import annotations
 

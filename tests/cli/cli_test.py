@@ -1,4 +1,4 @@
-"""hone as a person or a script uses it: what it prints, what it exits with, and real evaluations through it."""
+"""hone's command line: output, exit codes, and real evaluations."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""hone completion: what a shell offers at a word."""
+"""hone completion: the words that a shell offers."""
 
 import os
 import subprocess

@@ -5,7 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
-#include "integrations/kernelbench/run_words.hpp"
+#include "integrations/kernelbench/run_arguments.hpp"
 
 namespace hone {
 namespace {
@@ -62,7 +62,7 @@ TEST(FastP, CountsAllProblemsOfTheLevel) {
   EXPECT_TRUE(analysis.pass_at_k.empty()) << "one sample each";
 }
 
-TEST(FastP, IsUnknownWhereSpeedIs) {
+TEST(FastP, UnknownSpeed_MakesItUnknown) {
   const auto results = results_of({{1, true, {}}, {2, true, 2.5}, {3, false, {}}});
   const Analysis analysis = analyse({}, kFour, results, {});
   EXPECT_TRUE(share_at(analysis, 0).known());
@@ -80,14 +80,14 @@ TEST(FastP, IsUnknownWhereSpeedIs) {
   EXPECT_FALSE(none.median);
 }
 
-TEST(FastP, IsUnknownWhereAProblemCouldNotBeJudged) {
+TEST(FastP, ProblemNotJudged_MakesItUnknown) {
   const Analysis analysis = analyse({}, kFour, results_of({{1, true, 3.0}}), {2});
   EXPECT_EQ(analysis.not_judged, 1u);
   EXPECT_FALSE(share_at(analysis, 0).known());
   EXPECT_EQ(share_at(analysis, 0).at_most, 0.5);
 }
 
-TEST(FastP, CountsSampleZeroAndPassAtKTheOthers) {
+TEST(FastP, FastP_UsesSampleZeroAndPassAtKAllSamples) {
   const auto results =
       results_of({{1, false, {}, 0}, {1, true, 2.0, 1}, {2, true, 2.0, 0}, {2, true, 2.0, 1}});
   const Analysis analysis = analyse({}, kFour, results, {});
@@ -98,7 +98,7 @@ TEST(FastP, CountsSampleZeroAndPassAtKTheOthers) {
       << "nothing has five";
 }
 
-TEST(FastP, TakesItsTimesFromABaseline) {
+TEST(FastP, BaselineTimes_ReplaceSpeedups) {
   auto scratch = ScratchFolder::make();
   ASSERT_TRUE(scratch.ok());
   const auto file = scratch->path() / "baseline.json";
@@ -120,21 +120,21 @@ TEST(FastP, TakesItsTimesFromABaseline) {
             file.string() + ": level1/1_A.py: found no time, expected a 'mean' in ms");
 }
 
-TEST(RunWords, AreReadAsTheScriptsOfKernelBenchTakeThem) {
-  Words words({"level=1", "subset=(3, 5)", "problem_ids=[7,8]", "max_tokens=None", "gpu_arch=Ada"},
-              "eval");
+TEST(RunArguments, KernelBenchsSyntax_IsRead) {
+  RunArguments words(
+      {"level=1", "subset=(3, 5)", "problem_ids=[7,8]", "max_tokens=None", "gpu_arch=Ada"}, "eval");
   EXPECT_EQ(words.integer("level", 0), 1);
   EXPECT_EQ(words.integers("subset"), (std::vector<std::int64_t>{3, 5}));
   EXPECT_EQ(words.integers("problem_ids"), (std::vector<std::int64_t>{7, 8}));
   EXPECT_EQ(words.integer("max_tokens", 9), 9);
   EXPECT_EQ(words.without_effect(), std::vector<std::string>{"gpu_arch"});
   EXPECT_TRUE(words.finish().ok());
-  EXPECT_TRUE(Words({"subset=(None, None)"}, "eval").integers("subset").empty());
+  EXPECT_TRUE(RunArguments({"subset=(None, None)"}, "eval").integers("subset").empty());
 }
 
-TEST(RunWords, SayWhatIsWrongWithThem) {
+TEST(RunArguments, Mistakes_AreReported) {
   const auto said = [](const std::vector<std::string>& given) {
-    Words words(given, "eval");
+    RunArguments words(given, "eval");
     (void)words.integer("level", 0);
     (void)words.integers("subset");
     const Status good = words.finish();
@@ -150,7 +150,7 @@ TEST(RunWords, SayWhatIsWrongWithThem) {
     EXPECT_FALSE(parse_thresholds(text).ok()) << text;
 }
 
-TEST(RunWords, FindALevelInATasksPlace) {
+TEST(RunArguments, Level_IsReadFromATaskId) {
   EXPECT_EQ(parse_level("kernelbench/level2"),
             std::pair(std::string("kernelbench"), std::int64_t{2}));
   EXPECT_EQ(parse_level("level1"), std::pair(std::string(), std::int64_t{1}));

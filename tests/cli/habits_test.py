@@ -1,4 +1,4 @@
-"""Command lines as people write them elsewhere: -c, help, version, ranges; and what is said while hone waits."""
+"""Conventions of command lines: -c, help, version, ranges; and progress output."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// From a configuration to parts: what each mistake is told as.
+// Parts that are made from a configuration, and the error of each mistake.
 #include "app/host.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::string builtin() {
          "/envs/kernel_refine/tasks}}";
 }
 
-TEST(HostParts, TasksAreReadThroughThePlugin) {
+TEST(HostParts, Tasks_AreReadThroughThePlugin) {
   const Registry registry(shipped());
   const auto catalog = open_catalog(config_of({"datasets=[" + builtin() + "]"}), registry);
   ASSERT_TRUE(catalog) << catalog.error().message;
@@ -33,7 +33,7 @@ TEST(HostParts, TasksAreReadThroughThePlugin) {
   EXPECT_TRUE((*catalog)->find("tasks/add_relu"));
 }
 
-TEST(HostParts, AnUnknownDatasetPluginNamesTheDatasetAndTheNearest) {
+TEST(HostParts, UnknownDatasetPlugin_NamesTheDatasetAndTheNearest) {
   const Registry registry(shipped());
   const auto catalog = open_catalog(config_of({"datasets=[{name: mine, plugin: taks}]"}), registry);
   ASSERT_FALSE(catalog);
@@ -42,7 +42,7 @@ TEST(HostParts, AnUnknownDatasetPluginNamesTheDatasetAndTheNearest) {
       << catalog.error().message;
 }
 
-TEST(HostParts, NoCompilerInstalledIsSaidWithThePackage) {
+TEST(HostParts, MissingCompiler_ErrorNamesThePackage) {
   const Registry registry(shipped());
   const auto options = evaluator_options(config_of({"cpu.c++.path=/nonexistent/g++"}), registry);
   ASSERT_FALSE(options);
@@ -51,7 +51,7 @@ TEST(HostParts, NoCompilerInstalledIsSaidWithThePackage) {
   EXPECT_EQ(options.error().code, Code::kFailedPrecondition);
 }
 
-TEST(HostParts, TheConfigurationReachesTheEvaluator) {
+TEST(HostParts, Configuration_ReachesTheEvaluator) {
   const Registry registry(shipped());
   const auto options = evaluator_options(
       config_of({"evaluate.builders=3", "evaluate.measure.singles=0", "cpu.c.flags=[-O1]",
@@ -59,20 +59,20 @@ TEST(HostParts, TheConfigurationReachesTheEvaluator) {
       registry);
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(options->builders, 3);
-  EXPECT_EQ(options->measure.singles, 0);
+  EXPECT_EQ(options->measure.single_call_pairs, 0);
   EXPECT_EQ(options->toolchains.at("c").flags, std::vector<std::string>{"-O1"});
   ASSERT_EQ(options->devices.size(), 2u);
   EXPECT_EQ(options->devices[1].index, 1);
   EXPECT_EQ(options->devices[1].cores, (std::vector<int>{3, 4}));
 }
 
-TEST(HostParts, BuildersAreByTheCoresBesideADevice) {
+TEST(HostParts, Builders_FollowFromTheCores) {
   EXPECT_EQ(builder_count(config_of({})), 1);
   EXPECT_EQ(builder_count(config_of({"backend=cuda"})), std::clamp(cpu_count() / 3, 1, 16));
   EXPECT_EQ(builder_count(config_of({"backend=cuda", "evaluate.builders=7"})), 7);
 }
 
-TEST(HostParts, AMistakeInTheDefaultRewardIsFoundAtTheStart) {
+TEST(HostParts, MistakeInTheDefaultReward_FailsAtTheStart) {
   const Registry registry(shipped());
   auto catalog = open_catalog(config_of({"datasets=[" + builtin() + "]"}), registry);
   ASSERT_TRUE(catalog);
@@ -84,7 +84,7 @@ TEST(HostParts, AMistakeInTheDefaultRewardIsFoundAtTheStart) {
   EXPECT_NE(service.error().message.find("kevni"), std::string::npos) << service.error().message;
 }
 
-TEST(HostParts, TheServerGetsItsLimits) {
+TEST(HostParts, Server_GetsItsLimits) {
   const ServerOptions options =
       server_options(config_of({"server.limits.frames=9", "server.heartbeat_s=3"}));
   EXPECT_EQ(options.limits.frames_max, 9u);

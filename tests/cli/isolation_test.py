@@ -1,4 +1,4 @@
-"""hone doctor and hone serve name the same isolation and freezer, whichever capabilities root has, as in containers."""
+"""hone doctor and hone serve report the same isolation level and freezer, with any set of capabilities."""
 
 import json
 import os

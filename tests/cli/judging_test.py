@@ -1,4 +1,4 @@
-"""Kernels and tasks judged from the command line: hone eval and hone tasks --admit, for real."""
+"""Real evaluations from the command line: hone eval and hone tasks --admit."""
 
 import json
 import os
@@ -85,7 +85,7 @@ class Judging(unittest.TestCase):
     def test_eval_refuses_options_that_would_say_nothing(self) -> None:
         file = GOLDEN / "correct_slow.cpp"
         for options, words in {
-            ("--language", "rust"): "--language: found rust, expected c++ or c, the task's",
+            ("--language", "rust"): "--language: found rust, expected c++ or c, the languages of the task",
             ("--p", "1"): "--p: allowed only with the folder of a level",
             ("--again",): "--again: allowed only with the folder of a level",
         }.items():

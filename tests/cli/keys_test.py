@@ -1,4 +1,4 @@
-"""hone keys, and a server that serves with them: what is printed, what is written with which mode, what is refused."""
+"""hone keys, and a server with keys: output, file modes, refusals."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// The progress line, from counts and seconds.
+// The text of the progress line.
 #include "terminal/progress.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Runs as KernelBench keeps them: names of generations, eval_results.json of its own and of hone's.
+// Runs in KernelBench's format: names of generations, and eval_results.json written by KernelBench and by hone.
 #include "integrations/kernelbench/run_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_F(RunFolder, ListsTheGenerationsOfALevel) {
   EXPECT_EQ(list_generations(folder_ / "no", 1).error().code, Code::kNotFound);
 }
 
-TEST_F(RunFolder, ReadsResultsOfOthersAndKeepsAllOfThem) {
+TEST_F(RunFolder, ForeignResults_AreReadAndPreserved) {
   put("eval_results.json",
       R"({"19": [{"sample_id": 0, "compiled": true, "correctness": true,
                   "metadata": {"hardware": "H", "odd": [1, null]}, "runtime": 0.5,
@@ -100,7 +100,7 @@ TEST_F(RunFolder, ReadsResultsOfOthersAndKeepsAllOfThem) {
   EXPECT_EQ(to_json(*written->find("19")->as_array()[0].find("metadata")->find("odd")), "[1,null]");
 }
 
-TEST_F(RunFolder, WritesVerdictsInKernelBenchsWords) {
+TEST_F(RunFolder, Verdicts_AreWrittenInKernelBenchsFormat) {
   auto results = EvalResults::read(folder_ / "eval_results.json");
   ASSERT_TRUE(results.ok());
   Verdict fast = verdict(Outcome::kCorrect, VerdictStage::kDone);
@@ -126,7 +126,7 @@ TEST_F(RunFolder, WritesVerdictsInKernelBenchsWords) {
   EXPECT_FALSE(again->has({5, 0, {}}, "five"));
 }
 
-TEST_F(RunFolder, IsHeldByOneRunWhichIsNamed) {
+TEST_F(RunFolder, SecondRun_IsRefusedAndNamesTheFirst) {
   {
     const auto first = RunLock::take(folder_);
     ASSERT_TRUE(first.ok()) << first.error().message;
@@ -136,19 +136,19 @@ TEST_F(RunFolder, IsHeldByOneRunWhichIsNamed) {
     EXPECT_TRUE(said.starts_with(folder_.string() + ": in use by process " +
                                  std::to_string(getpid()) + " on "))
         << said;
-    EXPECT_NE(said.find("wait for that one, or end it"), std::string::npos) << said;
+    EXPECT_NE(said.find("wait for that run, or stop it"), std::string::npos) << said;
   }
   put("eval_results.json.lock", "process 1 on a machine that was ended\n");
   EXPECT_TRUE(RunLock::take(folder_).ok()) << "the lock of an ended process is free";
 }
 
-TEST_F(RunFolder, SaysWhatIsWrongInAFile) {
+TEST_F(RunFolder, MalformedFile_IsReported) {
   EXPECT_EQ(mistake("[]"), ": found array, expected a JSON object with problems' numbers for keys");
   EXPECT_EQ(mistake(R"({"x": []})"), ": found the key 'x', expected a problem's number");
   EXPECT_EQ(mistake(R"({"1": {}})"), ": 1: found map, expected a list of samples");
 }
 
-TEST_F(RunFolder, RefusesEntriesThatContradictThemselvesAndKeepsThem) {
+TEST_F(RunFolder, ContradictoryEntries_AreIgnoredAndPreserved) {
   const auto entry = [](const std::string& rest) { return R"({"sample_id": 0, )" + rest + "}"; };
   const std::string right = R"("compiled": true, "correctness": true, )";
   const auto own = [&](const std::string& words) {
@@ -197,7 +197,7 @@ TEST_F(RunFolder, RefusesEntriesThatContradictThemselvesAndKeepsThem) {
   }
 }
 
-TEST_F(RunFolder, GivesNothingOfAFileThatSteersATerminal) {
+TEST_F(RunFolder, ControlCharacters_AreNotPrinted) {
   put("eval_results.json",
       R"({"1": [{"sample_id": 0, "compiled": true, "correctness": false, "metadata": {"hone": {
          "outcome": "wrong", "reason": "a\u001b[31m\nb\u009bc\u202ed\u2028",
@@ -214,7 +214,7 @@ TEST_F(RunFolder, GivesNothingOfAFileThatSteersATerminal) {
   EXPECT_EQ(printable("grün \xff× 漢字\t\x7f"), "grün \ufffd× 漢字 \ufffd");
 }
 
-TEST_F(RunFolder, RefusesASampleThatIsThereTwice) {
+TEST_F(RunFolder, DuplicateSample_IsRefused) {
   const std::string one = R"({"sample_id": 0, "compiled": true, "correctness": true})";
   put("eval_results.json", "{\"1\": [" + one + "," + one + "], \"01\": [" + one + "]}");
   const auto read = EvalResults::read(folder_ / "eval_results.json");

@@ -1,4 +1,4 @@
-"""hone serve, status and metrics: how a server ends, what a running one says, and limits of the machine."""
+"""hone serve, status and metrics: shutdown, status output, and limits of the machine."""
 
 import json
 import resource

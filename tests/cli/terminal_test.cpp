@@ -1,4 +1,4 @@
-// Terminal, the parser and the completions, without a process of their own.
+// Terminal, option parser and completions, within this process.
 #include "terminal/terminal.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(CommandLine, SaysTheNearestNameAndWhereToLook) {
   EXPECT_EQ(run({"record"}).error, "hone: TEXT is required\n  see: hone record --help\n");
 }
 
-TEST(CommandLine, HelpShowsExamplesAndExitsWithZero) {
+TEST(CommandLine, Help_ShowsExamplesAndExitsWithZero) {
   const Ran ran = run({"record", "--help"});
   EXPECT_EQ(ran.status, kExitOk);
   EXPECT_NE(ran.output.find("Examples:\n  hone record x"), std::string::npos);
@@ -87,7 +87,7 @@ TEST(CommandLine, HelpShowsExamplesAndExitsWithZero) {
   EXPECT_NE(run({"--version"}).output.find("hone 0."), std::string::npos);
 }
 
-TEST(CommandLine, EveryCommandHasASummaryExamplesAndDocumentedOptions) {
+TEST(CommandLine, EveryCommand_HasASummaryExamplesAndDocumentedOptions) {
   struct Inspector : OptionSet {
     void look(const OptionSpec& spec) {
       EXPECT_FALSE(spec.doc.empty()) << spec.name;
@@ -110,7 +110,7 @@ TEST(CommandLine, EveryCommandHasASummaryExamplesAndDocumentedOptions) {
   }
 }
 
-TEST(Terminal, AlignsColumnsByWhatTheyShow) {
+TEST(Terminal, Columns_AreAlignedByDisplayedWidth) {
   Terminal terminal(false, false);
   testing::internal::CaptureStdout();
   terminal.table({"a", "number", "c"}, {{{"x×"}, {"1", Colour::kRed, true}, {"end"}},
@@ -121,13 +121,13 @@ TEST(Terminal, AlignsColumnsByWhatTheyShow) {
             "long      22  e\n");
 }
 
-TEST(Terminal, ColoursOnlyWhereAPersonReads) {
+TEST(Terminal, Colours_OnlyOnATerminal) {
   EXPECT_EQ(Terminal(false, false).paint(Colour::kRed, "x"), "x");
   EXPECT_EQ(Terminal(true, false).paint(Colour::kRed, "x"), "\033[31mx\033[0m");
   EXPECT_EQ(Terminal(true, false).paint(Colour::kPlain, "x"), "x");
 }
 
-TEST(Terminal, ProgressIsErasedBeforeALine) {
+TEST(Terminal, Progress_IsErasedBeforeALine) {
   Terminal terminal(false, true);
   testing::internal::CaptureStderr();
   terminal.status("working");
@@ -137,14 +137,14 @@ TEST(Terminal, ProgressIsErasedBeforeALine) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "\r\033[Kworking\r\033[Kstill\r\033[K");
 }
 
-TEST(Terminal, ExitStatusFollowsTheCode) {
+TEST(Terminal, ExitStatus_FollowsTheCode) {
   EXPECT_EQ(exit_code_for(Code::kNotFound), kExitUsage);
   EXPECT_EQ(exit_code_for(Code::kInvalidArgument), kExitUsage);
   EXPECT_EQ(exit_code_for(Code::kUnavailable), kExitFault);
   EXPECT_EQ(exit_code_for(Code::kFailedPrecondition), kExitFault);
 }
 
-TEST(Terminal, NumbersAreShort) {
+TEST(Terminal, Numbers_AreShort) {
   EXPECT_EQ(short_number(1.9444), "1.94");
   EXPECT_EQ(short_number(123.456), "123");
   EXPECT_EQ(short_number(12.345), "12.3");
@@ -152,7 +152,7 @@ TEST(Terminal, NumbersAreShort) {
   EXPECT_EQ(short_number(1536.2), "1536");
 }
 
-TEST(Terminal, PrintsNothingOfACellThatSteersIt) {
+TEST(Terminal, ControlCharactersInACell_AreReplaced) {
   testing::internal::CaptureStdout();
   Terminal terminal(false, false);
   terminal.table({"name", "why"}, {{"a\033[2Jb\nc", "d\u009be"}});

@@ -1,4 +1,4 @@
-// Traces as their pipeline writes them, what is refused in them, and what is said of two verdicts.
+// Traces of the pipeline: reading, errors, and the comparison of two verdicts.
 #include "integrations/pipeline/trace_file.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(TraceFile, ReadsVerdicts) {
   EXPECT_EQ(read_one(turn(correct(true), "")).action().find("code")->as_string(), "x");
 }
 
-TEST(TraceFile, SaysWhatWasRaised) {
+TEST(TraceFile, ExceptionsName_IsRead) {
   const RecordedTurn compile = read_one(
       turn(correct(false,
                    "CompilationError: at 39:12:\n\n    acc = tl.zeros()\nTraceback (most recent "
@@ -183,7 +183,7 @@ TEST(TraceFile, TurnWithoutCode_IsNotGenerated) {
   }
 }
 
-TEST(TraceFile, TurnWithoutCode_SaysWhatThePipelineSaid) {
+TEST(TraceFile, TurnWithoutCode_HasThePipelinesReason) {
   const auto failed = read_traces(
       R"([{"sample_key": "a", "error": "Triton extraction failed", "full_completion": "Hm."}])");
   ASSERT_TRUE(failed) << failed.error().message;
@@ -201,7 +201,7 @@ Verdict verdict(Outcome outcome, const std::string& reason) {
   return made;
 }
 
-TEST(TraceFile, TwoVerdictsAgreeOrSayWhyNot) {
+TEST(TraceFile, DifferentVerdicts_HaveAReason) {
   const RecordedTrace trace{"kernelbook_1", 0, "kernelbook_1", {}};
   RecordedTurn good = read_one(turn(correct(true)));
   RecordedTurn wrong = read_one(turn(correct(false)));
@@ -257,7 +257,7 @@ TEST(TraceFile, Counts_HaveEachTurnOnce) {
   EXPECT_EQ(counts.other, 1u);
 }
 
-TEST(TraceFile, TakesThoseOfAFileThatAreNamed) {
+TEST(TraceFile, GivenKeys_SelectTraces) {
   const auto scratch = ScratchFolder::make();
   ASSERT_TRUE(scratch.ok());
   const std::string file = (scratch->path() / "traces.json").string();
@@ -281,7 +281,7 @@ TEST(TraceFile, TakesThoseOfAFileThatAreNamed) {
             file + ": unknown trace 'twp'; did you mean 'two'?");
 }
 
-TEST(TraceFile, NamedTrace_IsReadBesideBrokenOnes) {
+TEST(TraceFile, SelectedTrace_IsReadDespiteBrokenRows) {
   const auto scratch = ScratchFolder::make();
   ASSERT_TRUE(scratch.ok());
   const std::string file = (scratch->path() / "traces.json").string();
@@ -294,7 +294,7 @@ TEST(TraceFile, NamedTrace_IsReadBesideBrokenOnes) {
             file + ": row 3: triton_code: found int, expected a string or null");
 }
 
-TEST(TraceFile, ReadsTheRealOnes) {
+TEST(TraceFile, RealTraces_AreRead) {
   const std::filesystem::path file =
       test::source_dir().parent_path() / "shared/data/traces/reasoning_traces_qwen3_multiturn.json";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;

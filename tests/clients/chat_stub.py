@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint of the tests: it says what a script tells it, and knows who asked what."""
+"""A stub of an OpenAI-compatible endpoint: it answers from a script and records the requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server of hone/1 that follows a script: faults on demand, which a real server cannot be asked for.
+"""A server of hone/1 that follows a script, with faults on demand, which a real server cannot produce.
 
 It judges a kernel by words in its source: `crash`, `wrong`, `slow`; `fault` is a fault of the machine.
 """
@@ -291,7 +291,7 @@ class ScriptedServer:
         turn, action = body["turn"], body["action"]
         if turn in state["replies"]:
             if state["replies"][turn][0] != action:
-                raise Refused("failed_precondition", f"turn {turn} was taken with another action", "task")
+                raise Refused("failed_precondition", f"turn {turn} is done, with another action", "task")
             return state["replies"][turn][1]
         if state["turn"] >= state["max_turns"]:
             raise Refused(

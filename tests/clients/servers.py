@@ -1,4 +1,4 @@
-"""Servers for the tests: the real one where HONE_BINARY names it, and a scripted one for faults on demand."""
+"""Servers for the tests: the real one if HONE_BINARY names it, and a scripted one for faults on demand."""
 
 from __future__ import annotations
 

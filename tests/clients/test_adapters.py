@@ -1,4 +1,4 @@
-"""What of the adapters needs no trainer: importing costs nothing, and what is missing or too old is one line."""
+"""Adapters without a trainer: importing is cheap, and a missing or old package gives an error of one line."""
 
 from __future__ import annotations
 

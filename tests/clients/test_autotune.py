@@ -1,4 +1,4 @@
-"""The environment autotune: configs/autotune.yaml served for real, and the example that learns in it."""
+"""The environment autotune: a real server with configs/autotune.yaml, and the example that learns in it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_kernel_refine_works_with_another_environment_loaded(server: RealServer)
         source = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/correct_fast.cpp").read_text()
         start = client.reset("add_relu", environment="kernel_refine")
         assert start.episode.step(source).info["verdict"]["outcome"] == "correct"
-        with pytest.raises(hone.InvalidArgument, match="'add_relu' is no task for the environment 'autotune'"):
+        with pytest.raises(hone.InvalidArgument, match="'add_relu' cannot be used in the environment 'autotune'"):
             client.reset("add_relu")
 
 

@@ -1,4 +1,4 @@
-"""The C++ client as others get it: installed, found with find_package, built with both compilers, run."""
+"""The C++ client as a user gets it: installed, found by find_package, built with both compilers, run."""
 
 from __future__ import annotations
 

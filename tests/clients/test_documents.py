@@ -1,4 +1,4 @@
-"""Every Python example of the documents and of the package's docstrings runs."""
+"""Runs every Python example of the documents and of the package's docstrings."""
 
 from __future__ import annotations
 

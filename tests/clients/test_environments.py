@@ -1,4 +1,4 @@
-"""An environment of one's own, in Python: what hone new writes, played on a real server, and what goes wrong in one."""
+"""A Python environment from `hone new`: episodes on a real server, and mistakes in the plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that go while their steps are under way: the queue is not kept busy for them, and nothing is lost."""
+"""Clients that disconnect during steps: their steps leave the queue, and no result is lost."""
 
 from __future__ import annotations
 

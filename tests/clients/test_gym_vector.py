@@ -1,4 +1,4 @@
-"""Vector environments over one connection, held to what Gymnasium's own does with as many connections."""
+"""Vector environments on one connection, compared with Gymnasium's vector environments on several."""
 
 from __future__ import annotations
 

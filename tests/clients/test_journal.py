@@ -1,4 +1,4 @@
-"""Servers with a journal, killed with -9 and started again, as a trainer and the command line see it."""
+"""Servers with a journal, killed with SIGKILL and restarted, seen from a trainer and from the command line."""
 
 from __future__ import annotations
 

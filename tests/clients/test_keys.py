@@ -1,4 +1,4 @@
-"""Clients with keys against a real server that serves with them: who comes in, as whom, and what is said else."""
+"""Clients with keys and a real server with keys: admission, names, and error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of the machine that a server meets: it serves within them, and says so to those who come too late."""
+"""Limits of the machine: the server serves as many clients as fit, and tells the others the limit."""
 
 from __future__ import annotations
 

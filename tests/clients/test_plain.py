@@ -1,4 +1,4 @@
-"""Clients without hone-rl: plain pyzmq and msgpack, and the one that docs/protocol.md prints."""
+"""Clients without the package: plain pyzmq and msgpack, and the client in docs/protocol.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EnvPool's verbs: who is done first is received first, and no answer is lost."""
+"""EnvPool: results are received in the order in which they finish, and none is lost."""
 
 from __future__ import annotations
 

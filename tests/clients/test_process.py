@@ -1,4 +1,4 @@
-"""Clients in processes that fork, end with threads under way, or get signals."""
+"""Clients in processes that fork, exit while threads run, or get signals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the real server can show: real kernels across a cut, a cancel, a kill."""
+"""Tests that need the real server: real kernels with a lost connection, a cancel, a kill."""
 
 from __future__ import annotations
 

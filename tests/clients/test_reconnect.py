@@ -1,4 +1,4 @@
-"""Lost connections and lost servers: what goes on, and what is said where it cannot."""
+"""Lost connections and servers: continued requests, and errors if they cannot continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rollouts end to end: a stub endpoint, a server, the program; killed half-way, resumed, refused."""
+"""Rollouts end to end, with a stub endpoint and a server: interrupted, resumed, refused."""
 
 from __future__ import annotations
 

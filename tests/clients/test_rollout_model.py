@@ -1,4 +1,4 @@
-"""The model's side of a rollout: every reply that an endpoint may give, streamed and not."""
+"""The model client of a rollout: every kind of reply of an endpoint, streamed and not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that are stopped gracefully: a client waits for the next one, as it does when one is killed."""
+"""Servers that shut down gracefully: a client waits for the next one, as after a kill."""
 
 from __future__ import annotations
 

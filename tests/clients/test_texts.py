@@ -1,4 +1,4 @@
-"""Whatever text a model writes, of any size, ends in a turn: in each client, pool and adapter."""
+"""Any text of a model, of any size, results in a turn: in each client, pool and adapter."""
 
 from __future__ import annotations
 

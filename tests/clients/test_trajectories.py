@@ -1,4 +1,4 @@
-"""Exports as rows and Parquet files, of the journal of a real server."""
+"""Exports from the journal of a real server, as rows and Parquet files."""
 
 from __future__ import annotations
 

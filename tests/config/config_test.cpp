@@ -26,7 +26,7 @@ std::string mistake_in(std::string_view text, const std::vector<std::string>& se
   return loaded ? "" : loaded.error().message;
 }
 
-TEST(Config, AnEmptyFileIsTheDefaults) {
+TEST(Config, EmptyFile_GivesTheDefaults) {
   auto loaded = parse("");
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->config.server.endpoint, "tcp://127.0.0.1:5917");
@@ -35,7 +35,7 @@ TEST(Config, AnEmptyFileIsTheDefaults) {
   for (const auto& [pointer, origin] : loaded->origins) EXPECT_EQ(origin, "default") << pointer;
 }
 
-TEST(Config, SaysWhereEachValueCameFrom) {
+TEST(Config, EachValue_HasItsOrigin) {
   auto loaded = parse("backend: cpu\nserver:\n  lease_s: 60\n", {"server.drain_s=5"});
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->origins.at("/backend"), "hone.yaml:1");
@@ -45,7 +45,7 @@ TEST(Config, SaysWhereEachValueCameFrom) {
   EXPECT_EQ(loaded->config.server.drain_s, 5);
 }
 
-TEST(Config, AMistakeNamesFileLineAndNearestKey) {
+TEST(Config, Mistake_NamesFileLineAndNearestKey) {
   EXPECT_EQ(mistake_in("backend: cpu\nservr: {}\n"),
             "hone.yaml:2: unknown key 'servr'; did you mean 'server'?");
   EXPECT_EQ(mistake_in("server:\n  leas_s: 3\n"),
@@ -64,7 +64,7 @@ TEST(Config, AMistakeNamesFileLineAndNearestKey) {
             "hone.yaml:4: cores: expected integers, found \"x\"");
 }
 
-TEST(Config, RefusesWhatContradictsItself) {
+TEST(Config, Contradictions_AreRefused) {
   EXPECT_EQ(mistake_in("datasets: []"),
             "hone.yaml:1: datasets: the list is empty; expected at least one dataset");
   EXPECT_EQ(mistake_in("datasets:\n- {name: a}\n- {name: a}\n"),
@@ -73,7 +73,7 @@ TEST(Config, RefusesWhatContradictsItself) {
             "hone.yaml:3: pairs_max: found 5, expected at least pairs_min, 7");
 }
 
-TEST(Config, TheCommandLineWinsAndItsMistakesNameIt) {
+TEST(Config, CommandLine_OverridesTheFile) {
   auto loaded =
       parse("datasets:\n- {name: mine, config: {path: tasks}}\n",
             {"datasets.0.name=other", "cpu.c++.flags=[-O2]", "environment.stop_speedup=null"});
@@ -98,7 +98,7 @@ TEST(Config, TheCommandLineWinsAndItsMistakesNameIt) {
             "--set backend.x=b: 'x' is inside a string");
 }
 
-TEST(Config, WhatTheCommandLineReplacesWasNotSaidByTheFile) {
+TEST(Config, OverriddenValue_IsNotAttributedToTheFile) {
   const std::string file = "datasets:\n- name: mine\n  plugn: tasks\n";
   EXPECT_EQ(mistake_in(file, {}), "hone.yaml:3: unknown key 'plugn'; did you mean 'plugin'?");
   EXPECT_EQ(mistake_in(file, {"datasets=[{name: x, plugn: y}]"}),
@@ -108,7 +108,7 @@ TEST(Config, WhatTheCommandLineReplacesWasNotSaidByTheFile) {
   EXPECT_EQ(loaded->place("/datasets/0/name"), "--set datasets=[{name: other}]");
 }
 
-TEST(Config, PathsAreRelativeToTheFile) {
+TEST(Config, Paths_AreRelativeToTheFile) {
   auto loaded = parse("datasets: [{name: a, config: {path: ../tasks}}]\nplugins: {paths: [own]}\n");
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->config.datasets[0].config.find("path")->as_string(), "/etc/tasks");
@@ -125,7 +125,7 @@ TEST(Config, PathsAreRelativeToTheFile) {
   EXPECT_EQ(loaded->config.journal.path, here + "/run.db");
 }
 
-TEST(Config, WhatItWritesItReadsAgain) {
+TEST(Config, WrittenConfiguration_RoundTrips) {
   auto loaded =
       parse("cpu: {devices: [{judge_cpu: 1, cores: [2, 3]}]}\nenvironment: {stop_speedup: 2}\n");
   ASSERT_TRUE(loaded) << loaded.error().message;
@@ -154,7 +154,7 @@ TEST(Config, DocumentsEveryKey) {
   }
 }
 
-TEST(Config, EveryShippedFileLoads) {
+TEST(Config, EveryShippedFile_Loads) {
   std::size_t files = 0;
   for (const auto& file : std::filesystem::directory_iterator(test::source_dir() / "configs")) {
     auto loaded = load_config(file.path());
@@ -200,14 +200,14 @@ TEST(Config, PluginPath_DoesNotExist_IsRefusedWithItsPlace) {
   }
 }
 
-TEST(Config, AMissingFileIsSaid) {
+TEST(Config, MissingFile_IsAnError) {
   auto loaded = load_config("/nonexistent/hone.yaml");
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, Code::kNotFound);
   EXPECT_EQ(loaded.error().message.substr(0, 28), "open /nonexistent/hone.yaml:");
 }
 
-TEST(Config, PluginsOfOnesOwnAreFoundBesideTheFile) {
+TEST(Config, UserPlugins_AreFoundRelativeToTheFile) {
   const auto loaded = parse_config(
       "reward:\n  name: mine/my_reward.py\n"
       "datasets:\n  - {name: ours, plugin: ours.so}\n"

@@ -1,4 +1,4 @@
-// parse_yaml: values, lines, and everything that it refuses with the line it stands in.
+// parse_yaml: values, line numbers, and every mistake with its line.
 #include "config/yaml.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Yaml, ReadsBlocksAndFlowsAndKeepsTheOrderOfKeys) {
   EXPECT_TRUE(value_of("# only a comment\n").is_nil());
 }
 
-TEST(Yaml, KnowsTheLineOfEveryMember) {
+TEST(Yaml, EveryMember_HasItsLine) {
   auto parsed = parse_yaml("# c\na: 1\nb:\n  - x\n  - {k/l: 2}\n", "t.yaml");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->lines.at("/a"), 2);
@@ -55,7 +55,7 @@ TEST(Yaml, KnowsTheLineOfEveryMember) {
   EXPECT_EQ(parsed->to_value().find("lines")->find("/a")->as_int(), 2);
 }
 
-TEST(Yaml, RefusesWhatIsNoPlainData) {
+TEST(Yaml, TagsAndAnchors_AreRefused) {
   EXPECT_EQ(mistake_in("a: &x 1"),
             "t.yaml:1: anchors (&name) are not allowed; write the value out");
   EXPECT_EQ(mistake_in("a: 1\nb: *x"), "t.yaml:2: the referenced anchor is not defined");
@@ -72,7 +72,7 @@ TEST(Yaml, RefusesWhatIsNoPlainData) {
   EXPECT_EQ(mistake_in("a: 1\nb: [1, 2\nc: 3\n").substr(0, 9), "t.yaml:3:");
 }
 
-TEST(Yaml, ATabThatIndentsIsNamed) {
+TEST(Yaml, TabIndentation_IsReported) {
   const std::string named = "found a tab in the indentation; indent YAML with spaces";
   EXPECT_EQ(mistake_in("a:\n\tb: 1\n"), "t.yaml:2: " + named);
   EXPECT_EQ(mistake_in("a:\n  b: 1\n \tc: 2\n"), "t.yaml:3: " + named);
@@ -88,7 +88,7 @@ TEST(Yaml, RefusesTheBillionLaughsAtTheFirstAnchor) {
   EXPECT_EQ(mistake_in(bomb), "t.yaml:1: anchors (&name) are not allowed; write the value out");
 }
 
-TEST(Yaml, RefusesBytesThatAreNoText) {
+TEST(Yaml, InvalidUtf8_IsRefused) {
   EXPECT_EQ(mistake_in(std::string("a: 1\nb: \0", 9)),
             "t.yaml:2: a byte that is not valid UTF-8 text");
   EXPECT_EQ(mistake_in("a: \xff"), "t.yaml:1: a byte that is not valid UTF-8 text");
@@ -106,7 +106,7 @@ TEST(Yaml, KeepsItsLimits) {
 }
 
 /// Found by fuzzing: yaml-cpp turns the escape of a no-break space into a byte that is no UTF-8.
-TEST(Yaml, AnEscapeThatGivesNoUtf8IsRefused) {
+TEST(Yaml, EscapeOfInvalidUtf8_IsRefused) {
   const auto document = parse_yaml("a: 1\nb: \"x\\_y\"\n", "t.yaml");
   ASSERT_FALSE(document);
   EXPECT_EQ(document.error().message, "t.yaml:2: an escape sequence that is not valid UTF-8");
@@ -114,7 +114,7 @@ TEST(Yaml, AnEscapeThatGivesNoUtf8IsRefused) {
 }
 
 /// Found while fuzzing: 4 MiB of text made 500 GB of pointers.
-TEST(Yaml, ManyValuesBelowALongKeyAreRefusedNotRemembered) {
+TEST(Yaml, ManyValuesBelowALongKey_AreRefused) {
   std::string text = "? " + std::string(1u << 20, 'k') + "\n: [";
   for (int i = 0; i < 200'000; ++i) text += "1, ";
   const auto document = parse_yaml(text + "]\n", "t.yaml");
@@ -124,7 +124,7 @@ TEST(Yaml, ManyValuesBelowALongKeyAreRefusedNotRemembered) {
 
 /// Found while fuzzing: every key was compared with every other. It took minutes; a test that does
 /// not end in time says so.
-TEST(Yaml, AHundredThousandKeysAreReadAndADuplicateIsFound) {
+TEST(Yaml, HundredThousandKeys_DuplicateIsFound) {
   std::string text;
   for (int i = 0; i < 130'000; ++i) text += "k" + std::to_string(i) + ": 1\n";
   ASSERT_TRUE(parse_yaml(text, "t.yaml"));

@@ -1,5 +1,5 @@
-// Every task as shipped for devices: its plans can be read and started at each of its shapes, and name kernels that
-// its sources have.
+// Every shipped task for devices: its plans can be read and launched at each of its shapes, and name kernels of
+// its sources.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

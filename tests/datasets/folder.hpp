@@ -1,4 +1,4 @@
-// Folder: an empty folder for a test, gone when the test is.
+// Folder: an empty folder, removed at the end of a test.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The dataset plugin over folders made here: the example of docs/tasks.md, mistakes in it, order
-// and splits.
+// The dataset plugin with folders made by the test: the example of docs/tasks.md, mistakes in it, order and
+// splits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ class ExampleTask : public testing::Test {
   Folder folder_;
 };
 
-TEST_F(ExampleTask, OfTheDocsIsReadBuiltAndKeepsItsTolerance) {
+TEST_F(ExampleTask, TaskOfTheDocs_IsReadAndPasses) {
   const auto dataset = open_tasks(folder_.path());
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;
   const auto task = dataset.value()->get("scale");
@@ -90,7 +90,7 @@ TEST_F(ExampleTask, IsListedWithItsFacts) {
   EXPECT_THAT(entry.backends, testing::ElementsAre("cpu"));
 }
 
-TEST_F(ExampleTask, ForAnotherBackendHasItsOwnShapesAndMayBeLikeIt) {
+TEST_F(ExampleTask, OtherBackend_HasItsOwnShapes) {
   change("baseline: baseline.cpp}",
          "baseline: baseline.cpp}\n"
          "  wide:\n"
@@ -121,7 +121,7 @@ TEST_F(ExampleTask, ForAnotherBackendHasItsOwnShapesAndMayBeLikeIt) {
   EXPECT_THAT(task->backends.at("wider").languages, testing::ElementsAre("v"));
 }
 
-TEST_F(ExampleTask, ThatIsUnknownIsNotFoundAndTheNearestIsNamed) {
+TEST_F(ExampleTask, UnknownTask_SuggestsTheNearest) {
   const auto dataset = open_tasks(folder_.path());
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;
   const auto task = dataset.value()->get("scail");
@@ -136,7 +136,7 @@ struct Mistake {
   const char* message;
 };
 
-TEST_F(ExampleTask, WithAMistakeIsRefusedWithFileLineFoundAndExpected) {
+TEST_F(ExampleTask, Mistake_IsReportedWithFileAndLine) {
   const Mistake mistakes[] = {
       {"role: out", "rol: out", "task.yaml:10: unknown key 'rol'; did you mean 'role'?"},
       {"entry: scale", "entry: scale\nentri: scale",
@@ -199,7 +199,7 @@ TEST_F(ExampleTask, WithAMistakeIsRefusedWithFileLineFoundAndExpected) {
   }
 }
 
-TEST_F(ExampleTask, WithAnExpressionThatDoesNotEvaluateIsRefusedByTheHost) {
+TEST_F(ExampleTask, InvalidExpression_IsRefusedByTheHost) {
   change("{name: out, role: out, shape: [n]}", "{name: out, role: out, shape: [m]}");
   const auto dataset = open_tasks(folder_.path());
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;
@@ -229,7 +229,7 @@ TEST_F(ExampleTask, Files_OfUtf16_AreRefusedByName) {
   }
 }
 
-TEST_F(ExampleTask, FolderMustExistAndHoldTasks) {
+TEST_F(ExampleTask, Folder_MustExistAndHoldTasks) {
   const auto missing = open_tasks(folder_.path() / "none");
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message, HasSubstr("expected a folder of tasks, found none"));
@@ -241,7 +241,7 @@ TEST_F(ExampleTask, FolderMustExistAndHoldTasks) {
   EXPECT_THAT(refusal(), HasSubstr("bare/task.yaml, found none"));
 }
 
-TEST_F(ExampleTask, IsHeldOutByItsOwnFileOrByTheDatasets) {
+TEST_F(ExampleTask, HeldOutSplit_InTheTaskOrTheDataset) {
   add("other");
   change("title:", "split: held_out\ntitle:");
   write("dataset.yaml", "order: [scale]\nsplits:\n  held_out: [other]\n");
@@ -256,7 +256,7 @@ TEST_F(ExampleTask, IsHeldOutByItsOwnFileOrByTheDatasets) {
   EXPECT_EQ(dataset.value()->get("other").value().split, "held_out");
 }
 
-TEST_F(ExampleTask, DatasetFileWithAMistakeIsRefusedWithItsLine) {
+TEST_F(ExampleTask, DatasetFileWithAMistake_IsRefusedWithItsLine) {
   write("dataset.yaml", "splits:\n  held_out: [scael]\n");
   EXPECT_THAT(refusal(),
               HasSubstr("dataset.yaml:2: held_out: unknown task 'scael'; did you mean 'scale'?"));
@@ -266,7 +266,7 @@ TEST_F(ExampleTask, DatasetFileWithAMistakeIsRefusedWithItsLine) {
   EXPECT_THAT(refusal(), HasSubstr("dataset.yaml:1: order: 'scale' stands twice"));
 }
 
-TEST_F(ExampleTask, IdMustBeUnique) {
+TEST_F(ExampleTask, Id_MustBeUnique) {
   add("twin");
   change("title:", "id: twin\ntitle:");
   EXPECT_THAT(refusal(), HasSubstr("twin/task.yaml: id: 'twin' is another task's already"));

@@ -1,4 +1,4 @@
-// The plugin is loaded from the build folder, and YAML is read by core/config, as in the server.
+// Loads the plugin from the build folder, with core/config as its YAML parser, like the server does.
 #include "datasets/open_tasks.hpp"
 
 #include "config/yaml.hpp"

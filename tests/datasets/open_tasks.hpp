@@ -1,4 +1,4 @@
-// Opens a folder of tasks with the real plugin and the host's own services.
+// Opens a folder of tasks with the real plugin and the host's services.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Every task as shipped for a processor: its tolerance follows from its reference, easy answers fail, and the
-// golden submissions do what their first line says.
+// Every shipped task for the CPU: its tolerance follows from its reference, trivial answers fail, and golden
+// submissions have the outcome in their first line.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,7 +111,7 @@ class EachTask : public testing::TestWithParam<std::string> {
   Function reference_ = nullptr, exact_ = nullptr;
 };
 
-TEST_P(EachTask, HasAToleranceThatFollowsFromItsReference) {
+TEST_P(EachTask, Tolerance_FollowsFromTheReference) {
   double worst = 0;
   std::string where;
   for (const Case& one : workbench::cases(task_, true, seed())) {
@@ -164,7 +164,7 @@ double to_bf16(double value) {
   return std::bit_cast<float>((bits + 0x8000u) & 0xffff0000u);
 }
 
-TEST_P(EachTask, RefusesEasyAndImpreciseAnswersOnTheTimedShape) {
+TEST_P(EachTask, TrivialAndImpreciseAnswers_FailOnTheTimedShape) {
   const Case timed{task_.timed, task_.families.front(), seed()};
   const Call exact(task_, timed, true), got(task_, timed, false);
   EXPECT_LE(got.bytes(), std::uint64_t{24} << 20);
@@ -189,14 +189,14 @@ TEST_P(EachTask, RefusesEasyAndImpreciseAnswersOnTheTimedShape) {
   EXPECT_GT(workbench::worst_share(task_, got, exact), 1) << "yesterday's answer passes";
 }
 
-TEST_P(EachTask, HasABaselineThatIsRight) {
+TEST_P(EachTask, Baseline_IsCorrect) {
   const auto built =
       workbench::build(task_, task_.backends.at("cpu").baseline, {task_.entry}, folder_.path());
   ASSERT_TRUE(built.ok()) << built.error().message;
   EXPECT_EQ(outcome(built.value()), "correct");
 }
 
-TEST_P(EachTask, HasGoldenSubmissionsThatDoWhatTheySay) {
+TEST_P(EachTask, GoldenSubmissions_HaveTheirOutcome) {
   std::set<std::string> kinds;
   for (const Golden& golden : goldens(GetParam())) {
     SCOPED_TRACE(golden.source.name);

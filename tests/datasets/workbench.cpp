@@ -1,5 +1,4 @@
-// The caller that is compiled with each source turns an array of pointers into the entry's real
-// signature.
+// Each source is compiled with a function that converts an array of pointers to the entry's signature.
 #include "datasets/workbench.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// Workbench: builds a task's sources with g++, fills inputs as the judge does, calls them and
-// compares, in one process.
+// Workbench: builds a task's sources with g++, fills inputs like the judge, calls them and compares, in one
+// process.
 #pragma once
 
 #include <cstdint>

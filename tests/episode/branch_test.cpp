@@ -1,4 +1,4 @@
-// branch: episodes that share another's turns, with a journal and without.
+// branch: episodes that begin with the first turns of another one, with and without a journal.
 #include <gmock/gmock.h>
 
 #include "episode/journalled_fixture.hpp"
@@ -57,7 +57,7 @@ TEST_F(BranchTest, SharesTheTurnsUpToOne) {
   EXPECT_EQ(at(stepped(parent, 4, "int e;"), {"turn"}), Value(4)) << "the parent goes on as well";
 }
 
-TEST_F(BranchTest, IsRecordedWithItsTurnsAndOutlivesItsParent) {
+TEST_F(BranchTest, Branch_IsRecordedAndOutlivesItsParent) {
   const Value parent = grown();
   const Value branch = *branched(branch_body(parent, 2));
   const StoredEpisode stored = recorded(branch);
@@ -76,7 +76,7 @@ TEST_F(BranchTest, IsRecordedWithItsTurnsAndOutlivesItsParent) {
   EXPECT_EQ(at(answer.body(), {"turn"}), Value(3));
 }
 
-TEST_F(BranchTest, AtTurnZeroItIsTheSameTaskAgain) {
+TEST_F(BranchTest, BranchAtTurnZero_StartsTheSameTask) {
   const Value parent = grown();
   const Value branch = *branched(branch_body(parent, 0));
   EXPECT_EQ(at(branch, {"observation"}), at(parent, {"observation"}));
@@ -85,7 +85,7 @@ TEST_F(BranchTest, AtTurnZeroItIsTheSameTaskAgain) {
   EXPECT_EQ(at(stepped(branch, 1, "int d;"), {"turn"}), Value(1));
 }
 
-TEST_F(BranchTest, AKeyMakesARepeatHarmless) {
+TEST_F(BranchTest, RepeatWithAKey_ReturnsTheSameBranch) {
   const Value parent = grown();
   Value body = branch_body(parent, 1);
   body.set("key", "k").set("group", "g");
@@ -98,10 +98,10 @@ TEST_F(BranchTest, AKeyMakesARepeatHarmless) {
   body.set("turn", 2);
   const auto other = branched(body);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().message, HasSubstr("the key was used by another"));
+  EXPECT_THAT(other.error().message, HasSubstr("the key belongs to another"));
 }
 
-TEST_F(BranchTest, OfAnEpisodeThatWasClosedOrHasEnded) {
+TEST_F(BranchTest, EndedEpisode_CanBeBranchedAtAnEarlierTurn) {
   Answer answer;
   const Value parent =
       reset_with(Value::map({{"task", "add_relu"}, {"options", Value::map({{"max_turns", 2}})}}));
@@ -118,7 +118,7 @@ TEST_F(BranchTest, OfAnEpisodeThatWasClosedOrHasEnded) {
   EXPECT_EQ(at(stepped(*branch, 2, "int c;"), {"truncated"}), Value(true)) << "the same limit";
 }
 
-TEST_F(BranchTest, RefusesWhatIsNotThereOrNotTheCallers) {
+TEST_F(BranchTest, UnknownOrForeignEpisode_IsRefused) {
   const Value parent = grown();
   const auto beyond = branched(branch_body(parent, 4));
   ASSERT_FALSE(beyond);
@@ -147,7 +147,7 @@ TEST_F(BranchTest, CountsAgainstTheQuota) {
 
 class BranchWithoutJournalTest : public ServiceTest {};
 
-TEST_F(BranchWithoutJournalTest, GrowsFromWhatIsInMemory) {
+TEST_F(BranchWithoutJournalTest, WithoutAJournal_BranchIsMadeFromMemory) {
   const Value parent = reset();
   static_cast<void>(step(parent, 1, "int a;"));
   const Value second = step(parent, 2, "int b;");

@@ -1,4 +1,4 @@
-// Names, splits, what is held back, and draws.
+// Task ids, splits, held-out tasks and random draws.
 #include "episode/catalog.hpp"
 
 #include <set>
@@ -29,7 +29,7 @@ TEST(Catalog, FindsByFullIdAndByBareIdWhereUnique) {
             "the task id 'both' is in several datasets: 'a/both', 'b/both'");
 }
 
-TEST(Catalog, SharesATaskAmongThoseWhoAsk) {
+TEST(Catalog, Task_IsLoadedOnce) {
   const auto catalog = two_datasets();
   EXPECT_EQ(catalog->find("one")->get(), catalog->find("a/one")->get());
 }
@@ -50,7 +50,7 @@ TEST(Catalog, GivesATaskAsABackendHasIt) {
             "task one: no sources for backend 'narrow'; it has: cpu, wide");
 }
 
-TEST(Catalog, AHeldOutTaskIsLikeNone) {
+TEST(Catalog, HeldOutTask_IsNotFound) {
   const auto closed = two_datasets();
   for (const char* id : {"a/exam", "exam", "a/exan"}) {
     const auto found = closed->find(id);
@@ -67,7 +67,7 @@ TEST(Catalog, AHeldOutTaskIsLikeNone) {
   EXPECT_EQ(opened->list("held_out")->size(), 1u);
 }
 
-TEST(Catalog, ASeedAlwaysDrawsTheSameAndSeedsDrawAll) {
+TEST(Catalog, Draws_AreDeterministicAndReachAllTasks) {
   const auto catalog = two_datasets();
   std::set<std::string> drawn;
   for (std::uint64_t seed = 0; seed < 64; ++seed) {
@@ -79,7 +79,7 @@ TEST(Catalog, ASeedAlwaysDrawsTheSameAndSeedsDrawAll) {
             "no task of split 'train' has sources for backend 'cuda'");
 }
 
-TEST(Catalog, DrawsOnlyWhatAnEnvironmentTakes) {
+TEST(Catalog, Draw_OnlyTasksTheEnvironmentAccepts) {
   const auto catalog = two_datasets();
   const auto draw = [&](std::uint64_t seed, const std::string& id) {
     return catalog->draw(seed, "train", "cpu", false,
@@ -90,19 +90,19 @@ TEST(Catalog, DrawsOnlyWhatAnEnvironmentTakes) {
             "no task of split 'train' has sources for backend 'cpu' and suits the environment");
 }
 
-TEST(Catalog, RefusesTwoOfOneName) {
+TEST(Catalog, DuplicateName_IsRefused) {
   EXPECT_EQ(Catalog::open({task_list("a", {}), task_list("a", {})}, {}).error().message,
-            "two datasets are called 'a'");
+            "two datasets have the name 'a'");
   EXPECT_EQ(Catalog::open({task_list("a", {small_task(), small_task()})}, {}).error().message,
-            "dataset a: list: the task 'add_relu' twice");
+            "dataset a: list: found the task 'add_relu' twice");
 }
 
-TEST(Catalog, ATaskThatSaysAnotherSplitThanItsListIsNotServed) {
+TEST(Catalog, TaskWithAnotherSplitThanListed_IsNotServed) {
   TaskSource source = task_list("a", {small_task("one")});
   source.get = [](const std::string&) { return Result<Task>(small_task("one", "held_out")); };
   const auto catalog = Catalog::open({source}, {});
   EXPECT_EQ((*catalog)->find("one").error().message,
-            "dataset a: the task 'one' is listed in split 'train' and says 'held_out'");
+            "dataset a: the task 'one' is listed in split 'train' but its own split is 'held_out'");
 }
 
 /// A dataset that lists nothing, and has whatever begins with "a".
@@ -119,7 +119,7 @@ TaskSource unlisted(bool allowed, int* asked = nullptr) {
   return source;
 }
 
-TEST(Catalog, HasUnlistedTasksOnlyWhereTheConfigurationSaysSo) {
+TEST(Catalog, UnlistedTasks_NeedTheConfiguration) {
   int asked = 0;
   const auto catalog =
       Catalog::open({unlisted(true, &asked), task_list("a", {small_task("one")})}, {});

@@ -1,4 +1,4 @@
-// What an open episode of two turns costs beyond its history.
+// Memory use of an open episode of two turns, without its history.
 #include "episode/idle.hpp"
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 
 using IdleTest = ServiceTest;
 
-TEST_F(IdleTest, AnOpenEpisodeCostsLittleBeyondItsHistory) {
+TEST_F(IdleTest, OpenEpisode_CostsLittleBeyondItsHistory) {
   const char* given = std::getenv("HONE_IDLE_EPISODES");
 #ifdef HONE_SANITIZED
   constexpr std::size_t kEpisodes = 1'000;  // what each costs is not asserted there

@@ -1,4 +1,4 @@
-// An EpisodeService over a journal in a folder of its own, which can be started again.
+// An EpisodeService with a journal in a temporary folder, which can be restarted.
 #pragma once
 
 #include <future>

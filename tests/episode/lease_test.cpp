@@ -1,4 +1,4 @@
-// Leases: what renews them, when they end, and what is spared. The clock is the test's.
+// Leases: renewal, expiry, and episodes that are spared. The test controls the clock.
 #include "episode/service_fixture.hpp"
 
 namespace hone::test {
@@ -21,7 +21,7 @@ class LeaseTest : public ServiceTest {
   std::int64_t open_now() { return at(service->stats(), {"episodes", "open"}).as_int(); }
 };
 
-TEST_F(LeaseTest, AnOrphanIsReaped) {
+TEST_F(LeaseTest, Orphan_IsReaped) {
   const Value opened = reset();
   now_s = now_s + 99;
   EXPECT_EQ(service->reap(), 0u);
@@ -34,7 +34,7 @@ TEST_F(LeaseTest, AnOrphanIsReaped) {
   EXPECT_EQ(at(service->stats(), {"episodes", "clients"}), Value(0));
 }
 
-TEST_F(LeaseTest, AnythingThatNamesItRenewsIt) {
+TEST_F(LeaseTest, AnyRequestAboutIt_RenewsIt) {
   const Value opened = reset();
   const Value& name = at(opened, {"episode"});
   now_s = now_s + 90;
@@ -54,7 +54,7 @@ TEST_F(LeaseTest, AnythingThatNamesItRenewsIt) {
   EXPECT_EQ(service->reap(), 1u);
 }
 
-TEST_F(LeaseTest, AStepUnderWayKeepsItsEpisode) {
+TEST_F(LeaseTest, StepUnderWay_KeepsItsEpisode) {
   const Value opened = reset();
   evaluator.hold();
   Answer answer;
@@ -67,7 +67,7 @@ TEST_F(LeaseTest, AStepUnderWayKeepsItsEpisode) {
   EXPECT_EQ(service->reap(), 1u);
 }
 
-TEST_F(LeaseTest, AnEndedEpisodeStaysOnlyForRepeats) {
+TEST_F(LeaseTest, EndedEpisode_StaysOnlyForRepeats) {
   const Value opened = reset(Value::map({{"max_turns", 1}}));
   step(opened, 1, "int a;");
   EXPECT_EQ(open_now(), 0);
@@ -79,7 +79,7 @@ TEST_F(LeaseTest, AnEndedEpisodeStaysOnlyForRepeats) {
   EXPECT_EQ(service->reap(), 1u);
 }
 
-TEST_F(LeaseTest, AReapedKeyMayBeUsedAgain) {
+TEST_F(LeaseTest, ReapedKey_MayBeUsedAgain) {
   const Value body = Value::map({{"task", "add_relu"}, {"key", "k"}});
   Answer first, second;
   service->reset(me, body, first.take());

@@ -21,7 +21,7 @@ class QuotaTest : public ServiceTest {
   }
 };
 
-TEST_F(QuotaTest, OpenEpisodesOfAClient) {
+TEST_F(QuotaTest, OpenEpisodesOfAClient_AreLimited) {
   Answer a, b, c, d, e;
   reset_as(me, a);
   reset_as(me, b);
@@ -35,7 +35,7 @@ TEST_F(QuotaTest, OpenEpisodesOfAClient) {
   EXPECT_EQ(e.code(), Code::kOk);
 }
 
-TEST_F(QuotaTest, EpisodesOfTheServer) {
+TEST_F(QuotaTest, EpisodesOfTheServer_AreLimited) {
   for (const char* client : {"a", "a", "b", "b"}) {
     Answer answer;
     reset_as({client, client}, answer);
@@ -47,7 +47,7 @@ TEST_F(QuotaTest, EpisodesOfTheServer) {
   EXPECT_EQ(last.message(), "the server holds 4 episodes, at most 4 allowed");
 }
 
-TEST_F(QuotaTest, StepsOfAClient) {
+TEST_F(QuotaTest, StepsOfAClient_AreLimited) {
   Answer a, b, first, second;
   reset_as(me, a);
   reset_as(me, b);
@@ -60,14 +60,14 @@ TEST_F(QuotaTest, StepsOfAClient) {
   EXPECT_EQ(at(step(b.body(), 1, "int b;"), {"turn"}), Value(1));
 }
 
-TEST_F(QuotaTest, WaitersOfOneStep) {
+TEST_F(QuotaTest, WaitersOfOneStep_AreLimited) {
   Answer opened;
   reset_as(me, opened);
   evaluator.hold();
   Answer waiting, refused;
   for (int i = 0; i < 64; ++i) step(waiting, opened.body(), 1, "int a;");
   step(refused, opened.body(), 1, "int a;");
-  EXPECT_EQ(refused.message(), "turn 1 is waited for by 64 requests already");
+  EXPECT_EQ(refused.message(), "turn 1 already has 64 waiting requests");
   evaluator.release();
   EXPECT_EQ(waiting.count, 64);
 }

@@ -1,5 +1,4 @@
-// Random requests, from a printed seed, never take the service down, and every one is answered
-// once.
+// Random requests, from a printed seed, never crash the service, and each is answered once.
 #include <cstdlib>
 #include <random>
 
@@ -81,7 +80,7 @@ class RandomTest : public ServiceTest {
   std::mt19937_64 random_;
 };
 
-TEST_F(RandomTest, NothingTakesTheServiceDown) {
+TEST_F(RandomTest, RandomRequests_NeverCrashTheService) {
   std::vector<Value> opened;
   std::vector<std::int64_t> turns;  // to take next, as far as is known
   std::deque<Answer> answers;

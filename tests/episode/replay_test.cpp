@@ -1,4 +1,4 @@
-// Replay: recorded turns judged again by a scripted evaluator, and what is said to differ.
+// Replay: recorded turns judged again by a scripted evaluator, and the reported differences.
 #include "episode/replay.hpp"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ class ReplayTest : public JournalledTest {
   std::unique_ptr<Environment> environment_;
 };
 
-TEST_F(ReplayTest, AsksTheSameOfTheSameSource) {
+TEST_F(ReplayTest, Submission_HasTheRecordedSourceAndSeed) {
   const StoredEpisode stored = recorded({outcome(Outcome::kWrong), measured(1.5, 1.4, 1.6)});
   const auto turns = plan_replay(stored, *environment_, *catalog_);
   ASSERT_TRUE(turns);
@@ -68,7 +68,7 @@ TEST_F(ReplayTest, AsksTheSameOfTheSameSource) {
   }
 }
 
-TEST_F(ReplayTest, NothingDiffersWhereSpeedupsOverlap) {
+TEST_F(ReplayTest, OverlappingSpeedups_AreNoDifference) {
   const StoredEpisode stored = recorded({outcome(Outcome::kWrong), measured(1.5, 1.4, 1.6)});
   const auto turns = replayed(stored, {outcome(Outcome::kWrong), measured(1.3, 1.2, 1.41)});
   EXPECT_THAT(turns[0].differences, IsEmpty());
@@ -77,7 +77,7 @@ TEST_F(ReplayTest, NothingDiffersWhereSpeedupsOverlap) {
   EXPECT_LT(*turns[1].reward_now, *turns[1].reward_then) << "of the speedup of now";
 }
 
-TEST_F(ReplayTest, SaysWhichOutcomeDiffersAndWhy) {
+TEST_F(ReplayTest, DifferentOutcome_IsReportedWithItsReason) {
   const StoredEpisode stored = recorded({measured(1.5, 1.4, 1.6)});
   const auto turns = replayed(stored, {outcome(Outcome::kWrong, "output out differs")});
   EXPECT_THAT(turns[0].differences,
@@ -99,7 +99,7 @@ TEST_F(ReplayTest, OutcomeOfALaterVersion_IsShownAsItIs) {
   EXPECT_THAT(turns[1].differences, IsEmpty());
 }
 
-TEST_F(ReplayTest, SaysThatAnotherMachineMeasured) {
+TEST_F(ReplayTest, OtherFingerprint_IsReported) {
   const StoredEpisode stored = recorded({measured(1.5, 1.4, 1.6)});
   Verdict now = measured(3, 2.5, 3.5);
   now.fingerprint = "cpu: another";
@@ -110,7 +110,7 @@ TEST_F(ReplayTest, SaysThatAnotherMachineMeasured) {
                   "then, by cpu: another now"));
 }
 
-TEST_F(ReplayTest, SaysThatTheRewardGivesSomethingElseForTheSameVerdict) {
+TEST_F(ReplayTest, DifferentReward_IsReported) {
   StoredEpisode stored = recorded({outcome(Outcome::kWrong)});
   stored.record.reward_version = "0.9.0";
   const auto turns = replayed(stored, {outcome(Outcome::kWrong)}, "kevin");
@@ -120,22 +120,22 @@ TEST_F(ReplayTest, SaysThatTheRewardGivesSomethingElseForTheSameVerdict) {
                         "0.9.0, now 2.0.0"));
 }
 
-TEST_F(ReplayTest, SaysThatTheRewardIsGone) {
+TEST_F(ReplayTest, MissingReward_IsReported) {
   const StoredEpisode stored = recorded({outcome(Outcome::kWrong)});
   const auto turns = replayed(stored, {outcome(Outcome::kWrong)}, "gone");
   EXPECT_THAT(turns[0].differences, ElementsAre("reward: tritonforge: no reward is called 'gone'"));
 }
 
-TEST_F(ReplayTest, ATaskThatHasChangedIsNotReplayed) {
+TEST_F(ReplayTest, ChangedTask_IsNotReplayed) {
   StoredEpisode stored = recorded({outcome(Outcome::kWrong)});
   stored.record.task_hash[0] ^= 1;
   const auto turns = plan_replay(stored, *environment_, *catalog_);
   ASSERT_FALSE(turns);
   EXPECT_EQ(turns.error().code, Code::kFailedPrecondition);
-  EXPECT_EQ(turns.error().message, "its task 'tasks/add_relu' is not what it was when it began");
+  EXPECT_EQ(turns.error().message, "its task 'tasks/add_relu' has changed since the episode began");
 }
 
-TEST_F(ReplayTest, WhatIsNotJudgedNowIsADifferenceAndWhatWasNotScoredNone) {
+TEST_F(ReplayTest, FaultNow_IsADifferenceButAnUnscoredTurnIsNot) {
   script = {internal_error("the machine broke")};
   const Value episode = opened();
   static_cast<void>(stepped(episode, 1, "int a;"));

@@ -1,4 +1,4 @@
-// reset, describe, close and resume: what they answer and what they refuse.
+// reset, describe, close and resume: replies and errors.
 #include "episode/service_fixture.hpp"
 
 namespace hone::test {
@@ -18,7 +18,7 @@ TEST_F(ResetTest, GivesTheTaskAndThePrompt) {
   EXPECT_EQ(at(opened, {"observation", "turns_left"}), Value(4));
 }
 
-TEST_F(ResetTest, TellsNothingOfHiddenShapesOrSources) {
+TEST_F(ResetTest, HiddenShapesAndSources_AreNotDisclosed) {
   Answer answer;
   service->reset(me, Value::map({{"task", "add_relu"}}), answer.take());
   const Value told = at(answer.body(), {"observation"});  // the token is random and may hold a 33
@@ -27,7 +27,7 @@ TEST_F(ResetTest, TellsNothingOfHiddenShapesOrSources) {
   }
 }
 
-TEST_F(ResetTest, AKeyMakesItIdempotent) {
+TEST_F(ResetTest, Key_MakesItIdempotent) {
   const Value body = Value::map({{"task", "add_relu"}, {"key", "k1"}});
   Answer first, second, other, stranger;
   service->reset(me, body, first.take());
@@ -35,12 +35,12 @@ TEST_F(ResetTest, AKeyMakesItIdempotent) {
   service->reset({"connection-2", "trainer"}, body, second.take());
   EXPECT_EQ(*first.bytes, *second.bytes);
   service->reset(me, Value::map({{"task", "add_relu"}, {"key", "k1"}, {"seed", 1}}), other.take());
-  EXPECT_EQ(other.message(), "the key was used by another reset, whose episode is still there");
+  EXPECT_EQ(other.message(), "the key belongs to another reset, whose episode still exists");
   service->reset({"connection-3", "somebody"}, body, stranger.take());
   EXPECT_NE(*first.bytes, *stranger.bytes);
 }
 
-TEST_F(ResetTest, MistakesNameThePlace) {
+TEST_F(ResetTest, Mistakes_NameTheirPlace) {
   const std::vector<std::pair<Value, std::string>> cases = {
       {Value::map({{"taks", "x"}, {"task", "add_relu"}}),
        "reset: unknown key 'taks'; did you mean 'task'?"},
@@ -74,7 +74,7 @@ TEST_F(ResetTest, DrawsTheSameTaskForTheSameSeed) {
   EXPECT_EQ(at(a.body(), {"info", "seed"}), Value(7));
 }
 
-TEST_F(ResetTest, DescribeListsWhatIsServed) {
+TEST_F(ResetTest, Describe_ListsTheServedTasks) {
   const Value all = *service->describe(me, Value::map());
   ASSERT_EQ(at(all, {"tasks"}).as_array().size(), 1u);
   EXPECT_EQ(at(at(all, {"tasks"}).as_array()[0], {"id"}), Value("tasks/add_relu"));
@@ -89,7 +89,7 @@ TEST_F(ResetTest, DescribeListsWhatIsServed) {
   EXPECT_EQ(service->describe(me, Value::map({{"task", "secret"}})).error().code, Code::kNotFound);
 }
 
-TEST_F(ResetTest, DescribeGivesThePromptThatResetWould) {
+TEST_F(ResetTest, Describe_GivesThePromptThatResetWould) {
   const auto messages = [&](const Value& options) -> Result<Value> {
     HONE_ASSIGN(const Value told,
                 service->describe(me, Value::map({{"task", "add_relu"}, {"options", options}})));
@@ -104,7 +104,7 @@ TEST_F(ResetTest, DescribeGivesThePromptThatResetWould) {
   EXPECT_EQ(messages(Value::map({{"backend", "tpu"}})).error().code, Code::kInvalidArgument);
 }
 
-TEST_F(ResetTest, CloseGivesReturnsAndForgets) {
+TEST_F(ResetTest, Close_GivesReturnsAndForgets) {
   const Value opened = reset(Value::map({{"reward", "kevin"}}));
   step(opened, 1, "int a;");
   const Value name = Value::map({{"episode", at(opened, {"episode"})}});
@@ -117,7 +117,7 @@ TEST_F(ResetTest, CloseGivesReturnsAndForgets) {
   EXPECT_TRUE(at(none, {"return_to_date"}).is_nil());
 }
 
-TEST_F(ResetTest, ResumeMovesTheEpisodeAndGivesTheConversation) {
+TEST_F(ResetTest, Resume_MovesTheEpisodeAndGivesTheConversation) {
   const Value opened = reset();
   step(opened, 1, "int a;");
   const Caller other{"connection-2", "trainer"};

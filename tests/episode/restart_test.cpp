@@ -1,4 +1,4 @@
-// Episodes over a journal: what a server that was killed and started again goes on with.
+// Episodes with a journal, after the server was killed and restarted.
 #include <gmock/gmock.h>
 
 #include "episode/journalled_fixture.hpp"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 using RestartTest = JournalledTest;
 
-TEST_F(RestartTest, AnEpisodeGoesOnWhereItWas) {
+TEST_F(RestartTest, OpenEpisode_Continues) {
   const Value episode = opened();
   const Value first = stepped(episode, 1, "int a;");
   restart();
@@ -49,7 +49,7 @@ TEST_F(RestartTest, OutcomeOfALaterVersion_StaysInHistoryAndBranches) {
   EXPECT_EQ(recorded(branch.body()).turns[0].outcome, "later_outcome");
 }
 
-TEST_F(RestartTest, AStepThatWasUnderWayIsEvaluatedAgainWithTheSameInputs) {
+TEST_F(RestartTest, StepInFlight_IsEvaluatedAgainWithTheSameInputs) {
   const Value episode = opened();
   evaluator.hold();
   Answer lost;
@@ -81,27 +81,27 @@ TEST_F(RestartTest, AStepThatWasUnderWayIsEvaluatedAgainWithTheSameInputs) {
   EXPECT_EQ(submissions[0].seed, seed);
 }
 
-TEST_F(RestartTest, AnotherActionForATurnThatIsDoneIsAConflict) {
+TEST_F(RestartTest, AnotherActionForAFinishedTurn_IsAConflict) {
   const Value episode = opened();
   stepped(episode, 1, "int a;");
   restart();
   ASSERT_TRUE(resumed(episode, me));
   Answer other;
   step(other, episode, 1, "int b;");
-  EXPECT_EQ(other.message(), "turn 1 was taken with another action");
+  EXPECT_EQ(other.message(), "turn 1 is done, with another action");
 }
 
-TEST_F(RestartTest, AKeyFindsItsEpisodeAgain) {
+TEST_F(RestartTest, Key_FindsItsEpisodeAgain) {
   const Value body = Value::map({{"task", "add_relu"}, {"key", "k"}});
   const Value first = reset_with(body);
   restart();
   EXPECT_EQ(reset_with(body), first);
   Answer other;
   service->reset(me, Value::map({{"task", "add_relu"}, {"key", "k"}, {"seed", 1}}), other.take());
-  EXPECT_THAT(other.message(), HasSubstr("the key was used by another reset"));
+  EXPECT_THAT(other.message(), HasSubstr("the key belongs to another reset"));
 }
 
-TEST_F(RestartTest, ClosedAndReapedEpisodesStayGone) {
+TEST_F(RestartTest, ClosedAndReapedEpisodes_StayGone) {
   const Value closed = opened(), reaped = opened();
   ASSERT_TRUE(close(me, Value::map({{"episode", *closed.find("episode")}})));
   now_s = now_s + 2000;
@@ -119,7 +119,7 @@ TEST_F(RestartTest, ClosedAndReapedEpisodesStayGone) {
 }
 
 /// Found by chaos: a close that was answered just before a kill was forgotten.
-TEST_F(RestartTest, ACloseIsAnsweredOnceItIsRecorded) {
+TEST_F(RestartTest, Close_IsAnsweredOnceItIsRecorded) {
   const Value episode = opened(), name = Value::map({{"episode", *episode.find("episode")}});
   std::promise<void> go;
   journal_->sync([&](const Status&) { go.get_future().wait(); });  // the disk takes its time
@@ -136,7 +136,7 @@ TEST_F(RestartTest, ACloseIsAnsweredOnceItIsRecorded) {
   EXPECT_TRUE(journal_->reader().held()->empty());
 }
 
-TEST_F(RestartTest, ACloseThatCannotBeRecordedLeavesTheEpisodeToItsClient) {
+TEST_F(RestartTest, CloseThatCannotBeRecorded_LeavesTheEpisodeOpen) {
   const Value episode = opened(), name = Value::map({{"episode", *episode.find("episode")}});
   stepped(episode, 1, "int a;");
   {
@@ -156,7 +156,7 @@ TEST_F(RestartTest, ACloseThatCannotBeRecordedLeavesTheEpisodeToItsClient) {
   EXPECT_EQ(at(*close(me, name), {"turns"}), Value(2));
 }
 
-TEST_F(RestartTest, TheLastReplyOfAnEndedEpisodeCanBeAskedForAgain) {
+TEST_F(RestartTest, LastReplyOfAnEndedEpisode_CanBeRepeated) {
   const Value episode =
       reset_with(Value::map({{"task", "add_relu"}, {"options", Value::map({{"max_turns", 1}})}}));
   const Value last = stepped(episode, 1, "int a;");
@@ -166,7 +166,7 @@ TEST_F(RestartTest, TheLastReplyOfAnEndedEpisodeCanBeAskedForAgain) {
   EXPECT_EQ(stepped(episode, 1, "int a;"), last);
 }
 
-TEST_F(RestartTest, AWrongTokenGetsNothingFromAnEpisodeThatSleeps) {
+TEST_F(RestartTest, WrongToken_GetsNothingFromAnUnloadedEpisode) {
   const Value episode = opened();
   restart();
   const auto stolen = service->resume(
@@ -179,7 +179,7 @@ TEST_F(RestartTest, AWrongTokenGetsNothingFromAnEpisodeThatSleeps) {
   EXPECT_THAT(step_of_a_stranger.message(), HasSubstr("belongs to another connection"));
 }
 
-TEST_F(RestartTest, LeasesRunFromTheStart) {
+TEST_F(RestartTest, Leases_BeginAnewAtTheStart) {
   const Value episode = opened();
   restart();
   now_s = now_s + 800;
@@ -190,7 +190,7 @@ TEST_F(RestartTest, LeasesRunFromTheStart) {
   EXPECT_FALSE(resumed(episode, me));
 }
 
-TEST_F(RestartTest, ARewardThatCannotBeOpenedNowDoesNotLoseTheEpisode) {
+TEST_F(RestartTest, RewardThatCannotBeOpened_KeepsTheEpisode) {
   const Value episode = opened();
   rewards = [](const std::string&, const Value&) -> Result<std::unique_ptr<Reward>> {
     return internal_error("create: its plugin host was killed by SIGKILL during the call");
@@ -199,13 +199,13 @@ TEST_F(RestartTest, ARewardThatCannotBeOpenedNowDoesNotLoseTheEpisode) {
   const auto refused = resumed(episode, me);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kUnavailable) << "which a client takes for: ask again";
-  EXPECT_THAT(refused.error().message, HasSubstr("the episode cannot go on: "));
+  EXPECT_THAT(refused.error().message, HasSubstr("the episode cannot continue: "));
   rewards = shipped;
   restart();
   EXPECT_TRUE(resumed(episode, me));
 }
 
-TEST_F(RestartTest, ItsTimeIsNotThatOfTheDatesInTheJournal) {
+TEST_F(RestartTest, UsedTime_DoesNotDependOnRecordedDates) {
   const Value options = Value::map({{"max_turns", 8}, {"seconds_max", 3600}});
   const Value episode = reset_with(Value::map({{"task", "add_relu"}, {"options", options}}));
   now_s = now_s + 600;
@@ -229,7 +229,7 @@ TEST_F(RestartTest, ItsTimeIsNotThatOfTheDatesInTheJournal) {
   EXPECT_EQ(at(second, {"observation", "seconds_left"}), Value(3600.0 - 660.0));
 }
 
-TEST_F(RestartTest, WhatNobodyNamesLeavesMemoryAndComesBack) {
+TEST_F(RestartTest, IdleEpisode_IsUnloadedAndReloaded) {
   const Value episode = opened();
   const Value first = stepped(episode, 1, "int a;");
   now_s = now_s + 100;
@@ -242,7 +242,7 @@ TEST_F(RestartTest, WhatNobodyNamesLeavesMemoryAndComesBack) {
   EXPECT_EQ(at(stepped(episode, 2, "int b;"), {"turn"}), Value(2));
 }
 
-TEST_F(RestartTest, QuotasCountWhatSleeps) {
+TEST_F(RestartTest, Quotas_CountUnloadedEpisodes) {
   options_.limits.client_episodes = 2;
   restart();
   opened();
@@ -253,7 +253,7 @@ TEST_F(RestartTest, QuotasCountWhatSleeps) {
   EXPECT_THAT(third.message(), HasSubstr("has 2 open episodes, at most 2 allowed"));
 }
 
-TEST_F(RestartTest, ATaskThatChangedIsNotMixedIntoAnOldEpisode) {
+TEST_F(RestartTest, ChangedTask_OldEpisodeCannotContinue) {
   const Value episode = opened();
   restart();
   // Another server, another task under the same name.
@@ -269,7 +269,7 @@ TEST_F(RestartTest, ATaskThatChangedIsNotMixedIntoAnOldEpisode) {
           .value();
   const auto resume = resumed(episode, me);
   ASSERT_FALSE(resume);
-  EXPECT_THAT(resume.error().message, HasSubstr("is not what it was when it began"));
+  EXPECT_THAT(resume.error().message, HasSubstr("has changed since the episode began"));
 }
 
 }  // namespace

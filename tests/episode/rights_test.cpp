@@ -1,5 +1,4 @@
-// What the rights of a client open and close: its own episodes, its quotas, tasks that are held
-// out.
+// Rights of a client: its own episodes, its quotas, and held-out tasks.
 #include "episode/service_fixture.hpp"
 
 namespace hone::test {
@@ -34,7 +33,7 @@ class RightsTest : public ServiceTest {
   }
 };
 
-TEST_F(RightsTest, EpisodesOfOthersAreAsGoodAsNoneEvenWithTheirToken) {
+TEST_F(RightsTest, OtherClientsEpisode_IsNotFoundEvenWithItsToken) {
   const Caller owner = proven("a"), thief = proven("b");
   const Value opened = opened_by(owner);
   EXPECT_EQ(service->resume(thief, with_token(opened)).error().message, kUnknown);
@@ -48,7 +47,7 @@ TEST_F(RightsTest, EpisodesOfOthersAreAsGoodAsNoneEvenWithTheirToken) {
   EXPECT_TRUE(service->resume(proven("a", "another"), with_token(opened)).ok());
 }
 
-TEST_F(RightsTest, OnTheSameConnectionNameTooAnEpisodeIsItsClients) {
+TEST_F(RightsTest, SameConnectionName_DoesNotShareEpisodes) {
   const Value opened = opened_by(proven("a"));
   Caller thief = proven("a");
   thief.client = "b";  // as if a connection's name were given out again
@@ -57,7 +56,7 @@ TEST_F(RightsTest, OnTheSameConnectionNameTooAnEpisodeIsItsClients) {
   EXPECT_EQ(answer.message(), kUnknown);
 }
 
-TEST_F(RightsTest, AnotherClientsPingRenewsNothing) {
+TEST_F(RightsTest, AnotherClientsPing_RenewsNothing) {
   const Value opened = opened_by(proven("a"));
   Caller other = proven("b");
   other.control = true;
@@ -67,12 +66,12 @@ TEST_F(RightsTest, AnotherClientsPingRenewsNothing) {
   EXPECT_EQ(service->reap(), 1u);
 }
 
-TEST_F(RightsTest, ASelfDeclaredNameMayStillResume) {
+TEST_F(RightsTest, UnprovenName_MayResumeWithTheToken) {
   const Value opened = opened_by({"c1", "a"});
   EXPECT_TRUE(service->resume({"c2", "b"}, with_token(opened)).ok());
 }
 
-TEST_F(RightsTest, QuotasOfAClientCountInsteadOfTheDefaults) {
+TEST_F(RightsTest, QuotasOfAClient_CountInsteadOfTheDefaults) {
   Caller caller = proven("a");
   caller.quotas = {2, 1, 1u << 20};
   const Value first = opened_by(caller), second = opened_by(caller);
@@ -89,7 +88,7 @@ TEST_F(RightsTest, QuotasOfAClientCountInsteadOfTheDefaults) {
   EXPECT_EQ(under_way.code(), Code::kOk);
 }
 
-TEST_F(RightsTest, BytesAreThoseKeptAndClosingFreesThem) {
+TEST_F(RightsTest, StoredBytes_AreFreedByClosing) {
   Caller caller = proven("a");
   caller.quotas.bytes = 1;
   const Value opened = opened_by(caller);
@@ -98,7 +97,7 @@ TEST_F(RightsTest, BytesAreThoseKeptAndClosingFreesThem) {
   ASSERT_EQ(first.code(), Code::kOk);
   service->step(caller, step_of(opened, 2), 0, {}, second.take());
   EXPECT_EQ(second.message(), "client 'a' has " + std::to_string(first.bytes->size()) +
-                                  " bytes of turns kept, at most 1 allowed; close episodes");
+                                  " bytes of stored turns, at most 1 allowed; close episodes");
   Answer repeat;
   service->step(caller, step_of(opened), 0, {}, repeat.take());
   EXPECT_EQ(repeat.code(), Code::kOk);  // what is kept is still given
@@ -106,7 +105,7 @@ TEST_F(RightsTest, BytesAreThoseKeptAndClosingFreesThem) {
   EXPECT_TRUE(opened_by(caller).find("episode"));
 }
 
-TEST_F(RightsTest, HeldOutTasksAreThereOnlyForThoseWhoMayHaveThem) {
+TEST_F(RightsTest, HeldOutTasks_NeedTheRight) {
   Caller trainer = proven("trainer"), examiner = proven("examiner");
   examiner.held_out = true;
   const Value ask = Value::map({{"task", "secret"}});

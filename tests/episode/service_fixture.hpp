@@ -1,5 +1,4 @@
-// A whole EpisodeService over the real environment and the real reward, with a scripted evaluator
-// and a clock of its own.
+// A complete EpisodeService with the real environment and reward, a scripted evaluator and a test clock.
 #pragma once
 
 #include <gtest/gtest.h>

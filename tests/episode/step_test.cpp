@@ -25,7 +25,7 @@ TEST_F(StepTest, ScoresWithTheRealReward) {
   EXPECT_DOUBLE_EQ(at(second, {"observation", "best_speedup"}).as_double(), 1.5);
 }
 
-TEST_F(StepTest, TheLogTellsAnEpisodeInALineEach) {
+TEST_F(StepTest, Log_HasALineForEachTurn) {
   script = {outcome(Outcome::kWrong), ScriptedEvaluator::correct(1.5), unavailable("a fault")};
   set_up_log(LogLevel::kInfo, false);
   testing::internal::CaptureStderr();
@@ -47,7 +47,7 @@ TEST_F(StepTest, TheLogTellsAnEpisodeInALineEach) {
   }
 }
 
-TEST_F(StepTest, TurnsUsedUpTruncates) {
+TEST_F(StepTest, TurnsUsedUp_Truncates) {
   const Value opened = reset(Value::map({{"max_turns", 2}}));
   EXPECT_EQ(at(step(opened, 1, "int a;"), {"truncated"}), Value(false));
   const Value last = step(opened, 2, "int b;");
@@ -62,7 +62,7 @@ TEST_F(StepTest, TurnsUsedUpTruncates) {
   EXPECT_EQ(after.code(), Code::kFailedPrecondition);
 }
 
-TEST_F(StepTest, FastEnoughTerminates) {
+TEST_F(StepTest, FastEnough_Terminates) {
   script = {ScriptedEvaluator::correct(1.2), ScriptedEvaluator::correct(1.3)};
   const Value opened = reset(Value::map({{"stop_speedup", 1.3}}));
   EXPECT_EQ(at(step(opened, 1, "int a;"), {"terminated"}), Value(false));
@@ -71,7 +71,7 @@ TEST_F(StepTest, FastEnoughTerminates) {
   EXPECT_EQ(at(last, {"info", "stop_reason"}), Value("correct and fast enough"));
 }
 
-TEST_F(StepTest, RewardReachedTerminatesAndTheRewardIsToldSo) {
+TEST_F(StepTest, RewardReached_Terminates) {
   script = {outcome(Outcome::kWrong), ScriptedEvaluator::correct(1.5)};
   const Value opened = reset(Value::map({{"stop_reward", 0.5}, {"reward", "kevin"}}));
   step(opened, 1, "int a;");
@@ -81,7 +81,7 @@ TEST_F(StepTest, RewardReachedTerminatesAndTheRewardIsToldSo) {
   EXPECT_EQ(at(last, {"returns"}).as_array().size(), 2u);
 }
 
-TEST_F(StepTest, SecondsUsedUpTruncatesAfterTheTurnUnderWay) {
+TEST_F(StepTest, SecondsUsedUp_TruncatesAfterTheCurrentTurn) {
   const Value opened = reset(Value::map({{"seconds_max", 60.0}}));
   now_s = now_s + 59;
   const Value first = step(opened, 1, "int a;");
@@ -93,7 +93,7 @@ TEST_F(StepTest, SecondsUsedUpTruncatesAfterTheTurnUnderWay) {
   EXPECT_DOUBLE_EQ(at(last, {"observation", "seconds_left"}).as_double(), 0);
 }
 
-TEST_F(StepTest, AFaultOfOursIsUnscoredAndNotZero) {
+TEST_F(StepTest, Fault_IsUnscoredAndNotZero) {
   script = {ScriptedEvaluator::correct(1.5), unavailable("the judge died"),
             ScriptedEvaluator::correct(2)};
   const Value opened = reset();
@@ -110,7 +110,7 @@ TEST_F(StepTest, AFaultOfOursIsUnscoredAndNotZero) {
             Value("unscored"));
 }
 
-TEST_F(StepTest, AVerdictOfAnotherMachineIsNotMixedIn) {
+TEST_F(StepTest, VerdictOfAnotherMachine_IsUnscored) {
   Verdict other = ScriptedEvaluator::correct(9);
   other.fingerprint = "another machine";
   script = {ScriptedEvaluator::correct(1.5), other};
@@ -122,7 +122,7 @@ TEST_F(StepTest, AVerdictOfAnotherMachineIsNotMixedIn) {
             Value("the measuring hardware changed within the episode; it is now another machine"));
 }
 
-TEST_F(StepTest, DeadlineAndCancellationLeaveTheTurnOpen) {
+TEST_F(StepTest, DeadlineAndCancellation_LeaveTheTurnOpen) {
   script = {Error{Code::kDeadlineExceeded, "too late"}, Error{Code::kCancelled, "stopped"}};
   const Value opened = reset();
   for (const Code expected : {Code::kDeadlineExceeded, Code::kCancelled}) {
@@ -133,7 +133,7 @@ TEST_F(StepTest, DeadlineAndCancellationLeaveTheTurnOpen) {
   EXPECT_EQ(at(step(opened, 1, "int b;"), {"turn"}), Value(1));
 }
 
-TEST_F(StepTest, SeedsAreSecretAndNewForEveryTry) {
+TEST_F(StepTest, Seeds_AreSecretAndNewForEveryTry) {
   script = {Error{Code::kCancelled, "stopped"}};
   const Value opened = reset(Value::map(), "add_relu");
   Answer cancelled, done;
@@ -157,7 +157,7 @@ TEST_F(StepTest, PassesGroupClientAndEpisodeOn) {
   EXPECT_EQ(submissions[0].language, "c++");
 }
 
-TEST_F(StepTest, ARepeatOfAnyDoneTurnGetsTheStoredBytes) {
+TEST_F(StepTest, RepeatOfAnyDoneTurn_GetsTheStoredBytes) {
   const Value opened = reset();
   Answer first, second, again1, again2;
   step(first, opened, 1, "int a;");
@@ -171,11 +171,11 @@ TEST_F(StepTest, ARepeatOfAnyDoneTurnGetsTheStoredBytes) {
   EXPECT_EQ(submissions.size(), 2u);
 }
 
-TEST_F(StepTest, ConflictsAndGapsSayWhatWasFound) {
+TEST_F(StepTest, ConflictsAndGaps_NameTheTurn) {
   const Value opened = reset();
   step(opened, 1, "int a;");
   const std::vector<std::tuple<std::int64_t, std::string, std::string>> cases = {
-      {1, "int other;", "turn 1 was taken with another action"},
+      {1, "int other;", "turn 1 is done, with another action"},
       {4, "int a;", "found turn 4, expected 2"},
       {0, "int a;", "found turn 0, expected 2"}};
   for (const auto& [turn, code, message] : cases) {
@@ -186,7 +186,7 @@ TEST_F(StepTest, ConflictsAndGapsSayWhatWasFound) {
   }
 }
 
-TEST_F(StepTest, TheSameStepUnderWayIsJoinedAndAnotherIsRefused) {
+TEST_F(StepTest, SameStepInFlight_IsJoinedAndAnotherIsRefused) {
   const Value opened = reset();
   evaluator.hold();
   Answer first, joined, other, next;
@@ -204,7 +204,7 @@ TEST_F(StepTest, TheSameStepUnderWayIsJoinedAndAnotherIsRefused) {
   EXPECT_EQ(service->pending(), 0u);
 }
 
-TEST_F(StepTest, AJoinFromTheConnectionThatResumed) {
+TEST_F(StepTest, JoinAfterResume_GetsTheReply) {
   const Value opened = reset();
   evaluator.hold();
   Answer lost, joined;
@@ -218,7 +218,7 @@ TEST_F(StepTest, AJoinFromTheConnectionThatResumed) {
   EXPECT_EQ(at(joined.body(), {"turn"}), Value(1));
 }
 
-TEST_F(StepTest, CancelAnswersTheStepAndLeavesTheTurnOpen) {
+TEST_F(StepTest, Cancel_AnswersTheStepAndLeavesTheTurnOpen) {
   const Value opened = reset();
   evaluator.hold();
   Answer answer, joined;
@@ -238,7 +238,7 @@ TEST_F(StepTest, CancelAnswersTheStepAndLeavesTheTurnOpen) {
   EXPECT_EQ(at(step(opened, 1, "int b;"), {"turn"}), Value(1));
 }
 
-TEST_F(StepTest, CloseEndsAStepUnderWay) {
+TEST_F(StepTest, Close_EndsAStepInFlight) {
   const Value opened = reset();
   evaluator.hold();
   Answer answer;
@@ -248,7 +248,7 @@ TEST_F(StepTest, CloseEndsAStepUnderWay) {
   EXPECT_EQ(service->pending(), 0u);
 }
 
-TEST_F(StepTest, AnEvaluationOutlivesTheService) {
+TEST_F(StepTest, Evaluation_OutlivesTheService) {
   const Value opened = reset();
   evaluator.hold();
   Answer answer;
@@ -258,7 +258,7 @@ TEST_F(StepTest, AnEvaluationOutlivesTheService) {
   EXPECT_EQ(at(answer.body(), {"turn"}), Value(1));
 }
 
-TEST_F(StepTest, ProgressComesToAllWhoWait) {
+TEST_F(StepTest, Progress_ReachesAllWaiters) {
   const Value opened = reset();
   std::vector<Value> stages;
   Answer answer;
@@ -269,7 +269,7 @@ TEST_F(StepTest, ProgressComesToAllWhoWait) {
   EXPECT_EQ(stages[0], Value::map({{"stage", "queued"}}));
 }
 
-TEST_F(StepTest, MalformedActionsLeaveTheTurnOpen) {
+TEST_F(StepTest, MalformedActions_LeaveTheTurnOpen) {
   const Value opened = reset();
   const std::vector<std::pair<Value, std::string>> cases = {
       {Value::map(), "step: action: expected either 'code' or 'response', found neither"},
@@ -294,7 +294,7 @@ TEST_F(StepTest, MalformedActionsLeaveTheTurnOpen) {
   EXPECT_EQ(at(step(opened, 1, "int a;"), {"turn"}), Value(1));
 }
 
-TEST_F(StepTest, UnknownEpisodes) {
+TEST_F(StepTest, UnknownEpisode_IsNotFound) {
   for (const char* name : {"", "zz", "0123456789abcdef", "0123456789ABCDEF0", "-123456789abcdef"}) {
     Answer answer;
     service->step(me, step_body(Value::map({{"episode", name}}), 1, "x"), 0, {}, answer.take());
@@ -302,7 +302,7 @@ TEST_F(StepTest, UnknownEpisodes) {
   }
 }
 
-TEST_F(StepTest, TheSameVerdictsGiveTheSameReplies) {
+TEST_F(StepTest, SameVerdicts_GiveTheSameReplies) {
   const auto play = [&] {
     script = {outcome(Outcome::kBuildFailed), unavailable("a fault"),
               ScriptedEvaluator::correct(1.5), outcome(Outcome::kCrashed)};
@@ -360,7 +360,7 @@ TEST_F(StepTest, StepsThatEndWithTheServer_LeaveTheirTurnsOpen) {
   EXPECT_EQ(at(*resumed, {"turn"}), Value(0));
 }
 
-TEST_F(StepTest, ARefusingServiceStillAnswersRepeats) {
+TEST_F(StepTest, ServiceInShutdown_AnswersRepeats) {
   const Value opened = reset();
   step(opened, 1, "int a;");
   service->refuse_new_work();

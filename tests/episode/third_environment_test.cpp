@@ -1,4 +1,4 @@
-// A third environment, as docs/environments-cpp.md shows it, played through the whole service.
+// The environment of docs/environments-cpp.md, played through the whole service.
 #include <fstream>
 #include <map>
 #include <memory>
@@ -53,7 +53,7 @@ TEST_F(ThirdEnvironmentTest, PlaysAnEpisode) {
   EXPECT_EQ(code.code(), Code::kInvalidArgument);
 }
 
-TEST(ThirdEnvironment, IsWhatTheDocumentShows) {
+TEST(ThirdEnvironment, Source_IsTheDocumentsExample) {
   const auto text_of = [](const std::string& name) {
     std::ifstream file(test::source_dir() / name);
     std::stringstream text;

@@ -1,4 +1,4 @@
-// Many threads at once: every request answered once, every turn taken once, whoever asks how often.
+// Concurrent requests: each is answered once, and each turn is recorded once.
 #include <map>
 #include <thread>
 
@@ -21,7 +21,7 @@ class ThreadsTest : public ServiceTest {
   ScriptedEvaluator quick_{[](const Submission&) { return ScriptedEvaluator::correct(1.5); }};
 };
 
-TEST_F(ThreadsTest, TheSameStepFromManyThreadsIsTakenOnce) {
+TEST_F(ThreadsTest, SameStepFromManyThreads_IsTakenOnce) {
   constexpr int kThreads = 4, kRounds = 50;
   for (int round = 0; round < kRounds; ++round) {
     const Value opened = reset();
@@ -41,7 +41,7 @@ TEST_F(ThreadsTest, TheSameStepFromManyThreadsIsTakenOnce) {
   }
 }
 
-TEST_F(ThreadsTest, EverythingAtOnce) {
+TEST_F(ThreadsTest, ConcurrentRequests_AreAllAnswered) {
   constexpr int kThreads = 4, kSteps = 120;
   std::vector<Value> opened;
   for (int i = 0; i < 3; ++i) opened.push_back(reset(Value::map({{"max_turns", 1000}})));
@@ -77,7 +77,7 @@ TEST_F(ThreadsTest, EverythingAtOnce) {
   EXPECT_EQ(service->pending(), 0u);
 }
 
-TEST_F(ThreadsTest, CancelRacesWithTheVerdict) {
+TEST_F(ThreadsTest, CancelDuringTheVerdict_AnswersOnce) {
   constexpr int kRounds = 100;
   for (int round = 0; round < kRounds; ++round) {
     const Value opened = reset();

@@ -1,4 +1,4 @@
-// Which turns become which lines.
+// The lines that TrainingData makes from turns.
 #include "episode/training.hpp"
 
 #include <gtest/gtest.h>
@@ -58,12 +58,12 @@ std::vector<Value> lines(TrainingData::Form form, const std::vector<Value>& traj
 
 using Form = TrainingData::Form;
 
-TEST(Training, ATrajectoryStaysWhatItIs) {
+TEST(Training, Trajectories_AreUnchanged) {
   const Value one = trajectory("a", {{"x", "wrong", 0.1}});
   EXPECT_EQ(lines(Form::kTrajectories, {one}), std::vector<Value>{one});
 }
 
-TEST(Training, EachTurnIsALineWithWhatTheModelSaw) {
+TEST(Training, EachTurn_IsALineWithWhatTheModelSaw) {
   const auto found =
       lines(Form::kRl, {trajectory("a", {{"x", "wrong", 0.1}, {"y", "correct", 1.0}})});
   ASSERT_EQ(found.size(), 2u);
@@ -76,14 +76,14 @@ TEST(Training, EachTurnIsALineWithWhatTheModelSaw) {
   EXPECT_EQ(*found[1].find("return"), Value(1.0));
 }
 
-TEST(Training, ATurnWithoutAValidRewardIsNoLine) {
+TEST(Training, TurnWithoutAValidReward_IsOmitted) {
   const auto found =
       lines(Form::kRl, {trajectory("a", {{"x", "wrong", Value()}, {"y", "correct", 1.0}})});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(*found[0].find("turn"), Value(2));
 }
 
-TEST(Training, WhatABranchSharesComesWithItsParentAlone) {
+TEST(Training, SharedTurnsOfABranch_AreEmittedForTheParentOnly) {
   Value branch = trajectory("b", {{"x", "wrong", 0.1}, {"z", "correct", 2.0}});
   branch.set("parent", "a");
   branch.set("parent_turn", 1);
@@ -92,7 +92,7 @@ TEST(Training, WhatABranchSharesComesWithItsParentAlone) {
   EXPECT_EQ(*found[0].find("completion"), Value("z"));
 }
 
-TEST(Training, TheConversationUpToTheBestCorrectTurnIsAnExample) {
+TEST(Training, ConversationUpToTheBestCorrectTurn_IsAnExample) {
   const auto found =
       lines(Form::kSft,
             {trajectory("a", {{"x", "correct", 0.4}, {"y", "correct", 1.0}, {"z", "wrong", 5.0}}),
@@ -102,7 +102,7 @@ TEST(Training, TheConversationUpToTheBestCorrectTurnIsAnExample) {
   EXPECT_EQ(found[0].find("messages")->as_array().back(), message("assistant", "y"));
 }
 
-TEST(Training, TheBestAndTheWorstFirstTurnAreAPair) {
+TEST(Training, BestAndWorstFirstTurn_MakeAPair) {
   const auto found =
       lines(Form::kPairs,
             {trajectory("a", {{"x", "wrong", 0.1}}), trajectory("b", {{"y", "correct", 0.9}}),
@@ -115,26 +115,26 @@ TEST(Training, TheBestAndTheWorstFirstTurnAreAPair) {
   EXPECT_EQ(*found[0].find("rejected_episode"), Value("a"));
 }
 
-TEST(Training, RewardsOfDifferentKindsAreNotCompared) {
+TEST(Training, RewardsOfDifferentKinds_AreNotCompared) {
   Value other = trajectory("b", {{"y", "correct", 0.9}});
   other.set("reward", Value::map({{"name", "fast_p"}, {"config_hash", "00"}}));
   EXPECT_TRUE(lines(Form::kPairs, {trajectory("a", {{"x", "wrong", 0.1}}), other}).empty());
 }
 
-TEST(Training, EqualRewardsAreNoPair) {
+TEST(Training, EqualRewards_MakeNoPair) {
   EXPECT_TRUE(lines(Form::kPairs, {trajectory("a", {{"x", "wrong", 0.1}}),
                                    trajectory("b", {{"y", "wrong", 0.1}})})
                   .empty());
 }
 
-TEST(Training, WithoutItsPromptAnEpisodeIsNeitherExampleNorPair) {
+TEST(Training, EpisodeWithoutItsPrompt_IsOmitted) {
   Value lost = trajectory("a", {{"x", "correct", 1.0}});
   lost.set("prompt_lost", true);
   EXPECT_TRUE(lines(Form::kSft, {lost}).empty());
   EXPECT_TRUE(lines(Form::kPairs, {lost, trajectory("b", {{"x", "wrong", 0.1}})}).empty());
 }
 
-TEST(Training, WhatIsNoTrajectoryIsSaid) {
+TEST(Training, InvalidTrajectory_IsAnError) {
   TrainingData data(Form::kRl, [](const Value&) {});
   Value one = trajectory("a", {{"x", "correct", 1.0}});
   one.set("messages", Value::array());

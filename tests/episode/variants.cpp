@@ -42,7 +42,7 @@ class Variants final : public Environment {
     const std::string pick = f.text("pick", 64);
     HONE_TRY(f.finish());  // the caller's mistake: the turn stays open
     const auto found = sources_.find(pick);
-    if (found != sources_.end()) return Prepared(Candidate{"c++", found->second});
+    if (found != sources_.end()) return Prepared(SubmittedCode{"c++", found->second});
     Verdict verdict;  // the player's mistake: a turn, and a reward
     verdict.outcome = Outcome::kNoCode;
     verdict.stage = VerdictStage::kResponse;

@@ -1,4 +1,4 @@
-// The verdict of a failure, the failures that have none, and the facts about them that reruns need.
+// The verdict of each failure, the failures without a verdict, and the facts that reruns need.
 #include <gtest/gtest.h>
 
 #include <csignal>

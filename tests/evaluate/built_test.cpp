@@ -1,4 +1,4 @@
-// What a build's failure and a module's dry run decide: enums that travel by name, and no text.
+// Results of builds and of dry runs: the decision depends on enums, not on texts.
 #include <gtest/gtest.h>
 
 #include "evaluate/verdicts.hpp"
@@ -74,7 +74,7 @@ TEST(DryRun, UnknownName_IsRefusedWithWhatWasExpected) {
       "dry run: failure: found 'loading', expected one of '', load, run, build, link, hindered");
   EXPECT_EQ(message("build gpu main.cpp:1: error"),
             "kind of extension: found 'gpu', expected one of host, device");
-  EXPECT_EQ(message("build host"), "dry run: found a failure and no message");
+  EXPECT_EQ(message("build host"), "dry run: found a failure without a message");
 }
 
 TEST(DryRun, Verdict_FollowsTheFailureWhateverWasRaised) {

@@ -1,4 +1,4 @@
-// What is known of baselines.
+// Stored times of baselines.
 #include "evaluate/calibrations.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-TEST(Calibrations, TheLastOneIsKnown) {
+TEST(Calibrations, LastFinding_IsKept) {
   Recent<int> known;
   EXPECT_EQ(known.find("a"), std::nullopt);
   known.keep("a", 1);
@@ -16,19 +16,19 @@ TEST(Calibrations, TheLastOneIsKnown) {
   EXPECT_EQ(known.find("b"), 2);
 }
 
-class VouchedTimesOfATask : public testing::Test {
+class UncontendedTimesOfATask : public testing::Test {
  protected:
   void keep(double seconds, bool held, std::size_t calls = 4) {
     times_.keep("t", {calls, seconds, 1e-4, held});
   }
   double known() const {
-    const auto vouched = times_.find("t");
-    return vouched ? vouched->seconds : 0;
+    const auto uncontended = times_.find("t");
+    return uncontended ? uncontended->seconds : 0;
   }
-  VouchedTimes times_;
+  UncontendedTimes times_;
 };
 
-TEST_F(VouchedTimesOfATask, MayRiseOnlyByWhatWasHeldToNothing) {
+TEST_F(UncontendedTimesOfATask, LimitedTime_CannotRaiseTheKnownOne) {
   keep(4e-3, false);
   keep(4.1e-3, true);
   EXPECT_EQ(known(), 4e-3);
@@ -38,7 +38,7 @@ TEST_F(VouchedTimesOfATask, MayRiseOnlyByWhatWasHeldToNothing) {
   EXPECT_EQ(known(), 4.2e-3);
 }
 
-TEST_F(VouchedTimesOfATask, AreNotHeldToWhatIsKnownNoMore) {
+TEST_F(UncontendedTimesOfATask, LimitedTime_NeedsAKnownTimeOfTheSameRoundSize) {
   keep(4e-3, true);
   EXPECT_EQ(known(), 0);
   keep(4e-3, false, 4);

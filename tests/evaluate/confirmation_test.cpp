@@ -1,4 +1,4 @@
-// Which verdicts are confirmed, and which run counts.
+// Which verdicts get a confirmation run, and which of the two runs counts.
 #include "evaluate/confirmation.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the evaluator counts by client.
+// The evaluator's counters for each client.
 #include "evaluate/counters.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ Verdict caught(const std::string& what) {
   return verdict;
 }
 
-TEST(Counters, CountWhatWasCaughtByClassAndClient) {
+TEST(Counters, CaughtClasses_AreCountedByClient) {
   Counters counters;
   counters.count(caught(caught::kWroteOutside), "a");
   counters.count(caught(caught::kWroteOutside), "a");
@@ -34,7 +34,7 @@ TEST(Counters, CountWhatWasCaughtByClassAndClient) {
   EXPECT_EQ(b.find("second_looks")->find("disagreed")->as_int(), 1);
 }
 
-TEST(Counters, ClientsThatNameThemselvesCannotFillTheMemory) {
+TEST(Counters, ManyClientNames_UseBoundedMemory) {
   Counters counters;
   for (std::size_t i = 0; i < 3 * Counters::kClientsMax; ++i) {
     counters.count(caught(""), "client " + std::to_string(i));

@@ -159,13 +159,13 @@ TEST(DeviceLock, Wait_TooLong_FailsAndNamesTheHolder) {
   ASSERT_FALSE(alone.ok());
   EXPECT_EQ(alone.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(alone.error().message,
-            "lane 2: waited 0 s for the device exclusively (lane 1 shares it since 0 s, in "
+            "lane 2: waited 0 s for the device exclusively (lane 1 has shared it for 0 s, in "
             "\"install level3/17\")");
   EXPECT_TRUE(other.is_unlocked());
   EXPECT_TRUE(one.lock_for_timing().ok());  // the lane that gave up blocks no lane
   const Status shared = third.share();
   ASSERT_FALSE(shared.ok());
-  EXPECT_NE(shared.error().message.find("lane 1 has it since"), std::string::npos);
+  EXPECT_NE(shared.error().message.find("lane 1 has held it for"), std::string::npos);
   const Status whole = third.lock_exclusive();
   ASSERT_FALSE(whole.ok());
   one.leave();
@@ -187,7 +187,7 @@ TEST(DeviceLock, LongWait_IsLogged_WithTheHoldersWork) {
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_NE(
       log.find("lane 2, in \"wait for the device with level1/20\": waited 0 s to share the device "
-               "(lane 1 has it since 0 s, in \"measure level1/19\")"),
+               "(lane 1 has held it for 0 s, in \"measure level1/19\")"),
       std::string::npos)
       << log;
 }

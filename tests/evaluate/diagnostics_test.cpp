@@ -1,4 +1,4 @@
-// Compiler output: what concerns the submission comes through, nothing else of the machine does.
+// Compiler output: messages about the submission are kept, and everything else about the machine is dropped.
 #include "evaluate/diagnostics.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-TEST(Diagnostics, KeepsWhatIsLocatedInTheSubmission) {
+TEST(Diagnostics, MessagesAboutTheSubmission_AreKept) {
   EXPECT_EQ(submission_diagnostics("submission.cpp: In function 'f':\n"
                                    "submission.cpp:3:5: error: 'x' was not declared\n"
                                    "    3 |     x = 1;\n"
@@ -19,7 +19,7 @@ TEST(Diagnostics, KeepsWhatIsLocatedInTheSubmission) {
             "      |     ^\n");
 }
 
-TEST(Diagnostics, DropsOtherFilesAndTheirContents) {
+TEST(Diagnostics, MessagesAboutOtherFiles_AreDropped) {
   EXPECT_EQ(submission_diagnostics("In file included from submission.cpp:1:\n"
                                    "/etc/passwd:1:1: error: 'root' does not name a type\n"
                                    "    1 | root:x:0:0:root:/root:/bin/bash\n"
@@ -30,7 +30,7 @@ TEST(Diagnostics, DropsOtherFilesAndTheirContents) {
             "in <passwd>: error: 'root' does not name a type\n");
 }
 
-TEST(Diagnostics, TellsWhatTheLinkerMissed) {
+TEST(Diagnostics, UndefinedSymbols_AreKept) {
   EXPECT_EQ(submission_diagnostics("/usr/bin/ld: /tmp/ccX.o: in function `add_relu':\n"
                                    "submission.cpp:(.text+0x5): undefined reference to `helper'\n"
                                    "collect2: error: ld returned 1 exit status\n",

@@ -1,4 +1,4 @@
-// The evaluator: limits, cancellation, deadlines, repetition, admission, and machines with less.
+// The evaluator: limits, cancellation, deadlines, repetition, admission, and machines with fewer sandbox features.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -40,11 +40,11 @@ Submission submission(const std::string& source) {
   return s;
 }
 
-TEST(Evaluator, RefusesWhatTheTaskDoesNotOffer) {
+TEST(Evaluator, LanguageOrBackendTheTaskLacks_IsRefused) {
   Submission s = submission(kRight);
   s.language = "fortran";
   EXPECT_EQ(machine().evaluator().submit(s, {}, {}).error().message,
-            "language 'fortran' is not one of the task's");
+            "language 'fortran' is not a language of the task");
   s.language = "c++";
   s.backend = "cuda";
   EXPECT_EQ(machine().evaluator().submit(s, {}, {}).error().message,
@@ -69,7 +69,7 @@ Result<Verdict> cancelled(const Submission& s) {
   return future.get();
 }
 
-TEST(Evaluator, CancelEndsARunningSubmission) {
+TEST(Evaluator, Cancel_EndsARunningSubmission) {
   const auto result = cancelled(submission(kSpins));
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kCancelled);
@@ -113,7 +113,7 @@ TEST(Evaluator, DeadlineThatPassesBeforeASubmissionRuns_IsNoVerdict) {
   EXPECT_EQ(result.error().message, "the deadline has passed");
 }
 
-TEST(Evaluator, OwnKernelsAreAskedOfModulesAlone) {
+TEST(Evaluator, RequiredKernels_ApplyToModulesOnly) {
   Task asks = *machine().task("add_relu");
   asks.own_kernels = "required";
   const auto verdict = machine().judge(std::make_shared<const Task>(std::move(asks)), kRight);
@@ -121,7 +121,7 @@ TEST(Evaluator, OwnKernelsAreAskedOfModulesAlone) {
   EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason;
 }
 
-TEST(Evaluator, SameSeedSameVerdict) {
+TEST(Evaluator, SameSeed_GivesTheSameVerdict) {
   const std::string wrong =
       "#include <cstdint>\nextern \"C\" void add_relu(const float* x, const float* y, float* out, "
       "int64_t n) {\n"
@@ -134,7 +134,7 @@ TEST(Evaluator, SameSeedSameVerdict) {
   EXPECT_EQ(first->mismatch->wrong, second->mismatch->wrong);
 }
 
-TEST(Evaluator, ManyAtOnceAllEnd) {
+TEST(Evaluator, ManySubmissions_AreAllAnswered) {
   constexpr int kMany = 24;
   std::mutex mutex;
   std::condition_variable changed;
@@ -163,7 +163,7 @@ Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed)
   return Admission(machine().launcher(), options).admit(task, seed);
 }
 
-TEST(Admission, LazyAnswersFailAndTheReferencePasses) {
+TEST(Admission, TrivialAnswers_FailAndTheReferencePasses) {
   for (const char* id : {"add_relu", "sum", "softmax", "argmax"}) {
     auto report = admit(machine().task(id), 7);
     ASSERT_TRUE(report) << id << ": " << report.error().message;
@@ -171,7 +171,7 @@ TEST(Admission, LazyAnswersFailAndTheReferencePasses) {
   }
 }
 
-TEST(Admission, ALooseToleranceIsRefused) {
+TEST(Admission, LooseTolerance_IsRefused) {
   Task loose = *machine().task("softmax");
   loose.id = "loose_softmax";
   loose.tolerance.atol = 2;
@@ -187,7 +187,7 @@ Value admission_of(Task task, const std::string& id) {
   return report ? *report : Value::map({{"reasons", Value::array({""})}});
 }
 
-TEST(Admission, AToleranceThatBfloat16FitsIntoIsRefusedWithTheReason) {
+TEST(Admission, ToleranceThatBfloat16FitsInto_IsRefusedWithTheReason) {
   Task loose = *machine().task("add_relu");
   loose.tolerance.rtol = 0.01;
   const Value report = admission_of(loose, "rounded");
@@ -199,7 +199,7 @@ TEST(Admission, AToleranceThatBfloat16FitsIntoIsRefusedWithTheReason) {
       << to_json(report);
 }
 
-TEST(Admission, AReferenceThatCrashesIsTheTasksMistake) {
+TEST(Admission, ReferenceThatCrashes_IsTheTasksMistake) {
   Task broken = *machine().task("add_relu");
   broken.backends["cpu"].reference.text += "#error not yet\n";
   const auto unbuilt = admit(std::make_shared<const Task>(broken), 7);
@@ -209,7 +209,7 @@ TEST(Admission, AReferenceThatCrashesIsTheTasksMistake) {
       << unbuilt.error().message;
 }
 
-TEST(Toolchain, AMissingCompilerIsToldAtStart) {
+TEST(Toolchain, MissingCompiler_IsReportedAtStart) {
   EvaluatorOptions options = test::quick_options();
   options.toolchains["c++"].compiler = "/usr/bin/no-such-compiler";
   auto evaluator = make_evaluator(machine().launcher(), options, "test");
@@ -220,7 +220,7 @@ TEST(Toolchain, AMissingCompilerIsToldAtStart) {
             "No such file or directory");
 }
 
-TEST(Toolchain, ACompilerKilledForMemoryIsABuildFailure) {
+TEST(Toolchain, CompilerKilledForMemory_IsABuildFailure) {
   EvaluatorOptions options = test::quick_options();
   options.build_memory_mb = 300;
   auto evaluator = make_evaluator(machine().launcher(), options, "test");
@@ -267,7 +267,7 @@ bool kill_one_of_ours(const std::string& name) {
   return false;
 }
 
-TEST(Toolchain, ACompilerThatTheMachineKilledIsStartedAgain) {
+TEST(Toolchain, CompilerKilledByTheMachine_IsRestarted) {
   // Takes a compiler some seconds, so that it is there to be killed.
   const std::string slow =
       "template <int n, int m> struct B { B<n - 1, m * 2> a; B<n - 1, m * 2 + 1> b; };\n"
@@ -294,7 +294,7 @@ TEST(Toolchain, ACompilerThatTheMachineKilledIsStartedAgain) {
   EXPECT_EQ(result->outcome, Outcome::kCorrect) << result->reason << result->diagnostics;
 }
 
-TEST(Toolchain, ASourceThatSpeaksLikeAKilledCompilerIsBuiltNoBetter) {
+TEST(Toolchain, SourceWithTheTextOfAKilledCompiler_IsABuildFailure) {
   const auto verdict = test::judge(
       "add_relu",
       "#line 1 \"g++: fatal error: Killed signal terminated program cc1plus\"\n#error no\n");
@@ -355,19 +355,19 @@ void expect_judges(const LauncherOptions& less) {
   EXPECT_EQ(crash->signal, "SIGILL") << crash->reason;
 }
 
-TEST(MachinesWithLess, Ptrace) {
+TEST(MachinesWithLess, WithPtraceOnly_SubmissionsAreJudged) {
   LauncherOptions less;
   less.freezer = "ptrace";
   expect_judges(less);
 }
 
-TEST(MachinesWithLess, NoNamespaces) {
+TEST(MachinesWithLess, WithoutNamespaces_SubmissionsAreJudged) {
   LauncherOptions less;
   less.maximum = IsolationLevel::kSeparated;
   expect_judges(less);
 }
 
-TEST(MachinesWithLess, FilterOnly) {
+TEST(MachinesWithLess, WithFiltersOnly_SubmissionsAreJudged) {
   LauncherOptions less;
   less.maximum = IsolationLevel::kFiltered;
   expect_judges(less);

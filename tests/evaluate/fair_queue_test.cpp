@@ -1,4 +1,4 @@
-// The queue lets clients take turns, and episodes within a client.
+// The queue: clients take turns, and so do the episodes of one client.
 #include "evaluate/fair_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::vector<std::string> drain(FairQueue<std::string>& queue) {
   return order;
 }
 
-TEST(FairQueue, AQuietClientNeverWaitsBehindABurst) {
+TEST(FairQueue, QuietClient_NeverWaitsBehindABurst) {
   FairQueue<std::string> queue;
   for (int i = 0; i < 3; ++i) queue.push("busy", "e", "b" + std::to_string(i));
   queue.push("quiet", "e", "q0");
@@ -23,7 +23,7 @@ TEST(FairQueue, AQuietClientNeverWaitsBehindABurst) {
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST(FairQueue, EpisodesOfAClientTakeTurnsAndKeepTheirOrder) {
+TEST(FairQueue, EpisodesOfAClient_TakeTurnsAndKeepTheirOrder) {
   FairQueue<std::string> queue;
   for (const char* item : {"a0", "a1", "a2"}) queue.push("c", "a", item);
   queue.push("c", "b", "b0");
@@ -40,7 +40,7 @@ TEST(FairQueue, TwoHundredAndFiftySixEpisodesAtOnceAllMove) {
   for (int e = 0; e < 256; ++e) EXPECT_EQ(order[static_cast<std::size_t>(e)], std::to_string(e));
 }
 
-TEST(FairQueue, WhatIsReadyComesFirstOfItsClientAndEpisode) {
+TEST(FairQueue, ReadyTask_ComesFirstWithinItsClient) {
   FairQueue<std::string> queue;
   for (const char* item : {"a0 cold", "a1 ready"}) queue.push("c", "a", item);
   queue.push("c", "b", "b0 cold");
@@ -57,7 +57,7 @@ TEST(FairQueue, WhatIsReadyComesFirstOfItsClientAndEpisode) {
                                              "a1 ready", "b0 cold"}));
 }
 
-TEST(FairQueue, NobodyIsPassedOverForLong) {
+TEST(FairQueue, Episode_IsPassedOverALimitedNumberOfTimes) {
   FairQueue<std::string> queue;
   queue.push("c", "cold", "cold");
   for (int i = 0; i < 9; ++i) queue.push("c", std::to_string(i), "ready");
@@ -69,7 +69,7 @@ TEST(FairQueue, NobodyIsPassedOverForLong) {
 }
 
 /// However many there are.
-TEST(FairQueue, EachIsPassedOverAsOftenAtTheMost) {
+TEST(FairQueue, EveryEpisode_HasTheSameLimit) {
   FairQueue<std::string> queue;
   for (int i = 0; i < 8; ++i) queue.push("c", "cold" + std::to_string(i), "cold");
   for (int i = 0; i < 30; ++i) queue.push("c", std::to_string(i), "ready");
@@ -81,7 +81,7 @@ TEST(FairQueue, EachIsPassedOverAsOftenAtTheMost) {
   EXPECT_EQ(before, 4 + 8);
 }
 
-TEST(FairQueue, WhatIsForOthersStaysAndKeepsItsTurn) {
+TEST(FairQueue, ItemForAnotherDevice_KeepsItsPlace) {
   FairQueue<std::string> queue;
   queue.push("a", "e", "native");
   queue.push("b", "e", "native");

@@ -1,5 +1,5 @@
-// Every golden submission of every task that a processor can run ends as its first line says. Speed
-// is not asserted: that is a benchmark's.
+// Every golden submission of every CPU task has the outcome in its first line. Speed is not asserted; `hone bench`
+// measures it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string name_of(const testing::TestParamInfo<fs::path>& info) {
 
 class Golden : public testing::TestWithParam<fs::path> {};
 
-TEST_P(Golden, EndsAsItSays) {
+TEST_P(Golden, GoldenSubmission_HasItsExpectedOutcome) {
   auto source = read_file(GetParam());
   ASSERT_TRUE(source);
   const std::string first = source->substr(0, source->find('\n'));

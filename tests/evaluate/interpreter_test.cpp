@@ -1,4 +1,4 @@
-// Whose an interpreter is.
+// The owner of an interpreter's files.
 #include "evaluate/interpreter.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-TEST(Interpreter, IsRootsOwnWhereNobodyElseMayWrite) {
+TEST(Interpreter, FolderWritableByRootOnly_IsTrusted) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give folders away";
   const auto folder = ScratchFolder::make();
   ASSERT_TRUE(folder);
@@ -30,7 +30,7 @@ TEST(Interpreter, IsRootsOwnWhereNobodyElseMayWrite) {
   EXPECT_EQ(not_roots_own(paths), packages.string()) << "everyone may write";
 }
 
-TEST(Interpreter, IsNamedByThePathThatAJailHas) {
+TEST(Interpreter, Path_IsTheOneInTheJail) {
   EvaluatorOptions options;
   ASSERT_TRUE(use_interpreter("cpu.python", "/usr/lib/../bin/env", options));
   EXPECT_EQ(options.toolchains.at("python").compiler, "/usr/bin/env");

@@ -1,4 +1,4 @@
-// JudgeClient against a judge that this test plays at the other end of the socket.
+// JudgeClient, with this test as the judge at the other end of the socket.
 #include "evaluate/judge_client.hpp"
 
 #include <fcntl.h>
@@ -86,7 +86,7 @@ class JudgeClientTest : public testing::Test {
   }
 
   Result<JudgedReply> judge() {
-    const HandedProcess handed{process_, STDERR_FILENO};
+    const PassedProcess handed{process_, STDERR_FILENO};
     return client_->judge(JudgeRequest(request_), &handed, "an artifact",
                           [this](JudgeStage stage) { seen_.emplace_back(enum_name(stage)); });
   }
@@ -143,16 +143,16 @@ TEST_F(JudgeClientTest, CallsOfTheJudge_AreAnsweredBeforeTheReply) {
     EXPECT_TRUE(ask<QuietAnswer>(QuietCall{}).others);
     ask<EndedAnswer>(EndCall{});
     ask<ShareAnswer>(ShareCall{});
-    send(write_message(JudgeReply(JudgedReply{{}, true, Vouched{2, 0.5, 0.1, false}})));
+    send(write_message(JudgeReply(JudgedReply{{}, true, UncontendedTime{2, 0.5, 0.1, false}})));
   });
   const auto judged = judge();
   judge_side.join();
   ASSERT_TRUE(judged) << judged.error().message;
   EXPECT_TRUE(judged->kept);
-  EXPECT_EQ(judged->vouched->calls, 2u);
+  EXPECT_EQ(judged->uncontended->calls, 2u);
   EXPECT_EQ(seen_,
             (std::vector<std::string>{"check", "yield", "yield, still", "quiet", "end", "share"}));
-  EXPECT_FALSE(client_->owes_reply());
+  EXPECT_FALSE(client_->awaits_reply());
 }
 
 TEST_F(JudgeClientTest, CallbackThatFails_EndsTheRequestWithItsError) {
@@ -165,10 +165,10 @@ TEST_F(JudgeClientTest, CallbackThatFails_EndsTheRequestWithItsError) {
   judge_side.join();
   ASSERT_FALSE(judged);
   EXPECT_EQ(judged.error().message, "another lane keeps the device");
-  EXPECT_TRUE(client_->owes_reply());
+  EXPECT_TRUE(client_->awaits_reply());
   client_->stop();
   EXPECT_FALSE(client_->is_started());
-  EXPECT_FALSE(client_->owes_reply());
+  EXPECT_FALSE(client_->awaits_reply());
 }
 
 TEST_F(JudgeClientTest, TrustedCodeThatFails_IsAJudgement) {
@@ -182,7 +182,7 @@ TEST_F(JudgeClientTest, TrustedCodeThatFails_IsAJudgement) {
   InstallRequest request;
   request.task = request_.task;
   request.plans = request_.plans;
-  const HandedProcess handed{process_, STDERR_FILENO};
+  const PassedProcess handed{process_, STDERR_FILENO};
   const auto installed = client_->install(std::move(request), &handed, "an artifact");
   judge_side.join();
   ASSERT_TRUE(installed) << installed.error().message;
@@ -237,7 +237,7 @@ class SilentJudge : public JudgeClientTest {
   SilentJudge() { silence_s_ = 0.05; }
 };
 
-TEST_F(SilentJudge, IsWaitedForNoLongerThanItsLimit) {
+TEST_F(SilentJudge, SilentJudge_RequestFailsAfterItsLimit) {
   const auto judged = judge();
   ASSERT_FALSE(judged);
   EXPECT_EQ(judged.error().code, Code::kDeadlineExceeded);

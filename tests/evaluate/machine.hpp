@@ -1,5 +1,4 @@
-// Machine: launcher, evaluator and built-in tasks of the build under test, for tests that judge
-// real submissions.
+// Machine: launcher, evaluator and shipped tasks of this build, for tests that judge real submissions.
 #pragma once
 
 #include <chrono>

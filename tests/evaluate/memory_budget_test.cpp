@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 
-/// One input and one output of so many f32 elements.
+/// One input and one output, each with `elements` elements of type f32.
 Task task_of(std::int64_t elements) {
   Task task;
   task.id = "task";
@@ -75,18 +75,18 @@ TEST(MemoryBudget, Place_FollowsFromNeedAndDevice) {
     MemoryPlace place;
   };
   const Row rows[] = {
-      {"no device memory of its own", 1 << 30, 0, 3, false, MemoryPlace::kShare},
-      {"small, three lanes", 1 << 20, 80 * kGib, 3, false, MemoryPlace::kShare},
-      {"small, but a submission ran short", 1 << 20, 80 * kGib, 3, true, MemoryPlace::kWhole},
-      {"1 GiB each, three lanes", 1 << 28, 80 * kGib, 3, false, MemoryPlace::kShare},
-      {"2 GiB each, three lanes", 1 << 29, 80 * kGib, 3, false, MemoryPlace::kShare},
-      {"2 GiB each, one lane", 1 << 29, 80 * kGib, 1, false, MemoryPlace::kShare},
-      {"6 GiB each, three lanes", 1'610'612'736, 80 * kGib, 3, false, MemoryPlace::kShare},
-      {"8 GiB each, three lanes", 2'147'483'648, 80 * kGib, 3, false, MemoryPlace::kWhole},
-      {"6 GiB each, 140 GiB", 1'610'612'736, 140 * kGib, 1, false, MemoryPlace::kShare},
+      {"no device memory of its own", 1 << 30, 0, 3, false, MemoryPlace::kShared},
+      {"small, three lanes", 1 << 20, 80 * kGib, 3, false, MemoryPlace::kShared},
+      {"small, but a submission ran short", 1 << 20, 80 * kGib, 3, true, MemoryPlace::kExclusive},
+      {"1 GiB each, three lanes", 1 << 28, 80 * kGib, 3, false, MemoryPlace::kShared},
+      {"2 GiB each, three lanes", 1 << 29, 80 * kGib, 3, false, MemoryPlace::kShared},
+      {"2 GiB each, one lane", 1 << 29, 80 * kGib, 1, false, MemoryPlace::kShared},
+      {"6 GiB each, three lanes", 1'610'612'736, 80 * kGib, 3, false, MemoryPlace::kShared},
+      {"8 GiB each, three lanes", 2'147'483'648, 80 * kGib, 3, false, MemoryPlace::kExclusive},
+      {"6 GiB each, 140 GiB", 1'610'612'736, 140 * kGib, 1, false, MemoryPlace::kShared},
       {"6 GiB each, 48 GiB", 1'610'612'736, 48 * kGib, 3, false, MemoryPlace::kRefused},
       {"12 GiB each, 80 GiB", 3'221'225'472, 80 * kGib, 1, false, MemoryPlace::kRefused},
-      {"a device too small for three lanes", 1 << 20, 8 * kGib, 3, false, MemoryPlace::kWhole},
+      {"a device too small for three lanes", 1 << 20, 8 * kGib, 3, false, MemoryPlace::kExclusive},
   };
   for (const Row& row : rows) {
     DeviceMemory device;

@@ -100,7 +100,7 @@ TEST_F(Ledger, SmallClaim_GoesBesideALargeOne_WhileTheNextLargeOneWaits) {
   EXPECT_TRUE(ledger.could_claim(2, 15));
   EXPECT_TRUE(ledger.try_claim(2, 15));  // lane 2 waits for lane 1 in any case
   ledger.rest(0, 0);
-  // Now it waits for lane 3 alone: nobody passes it again.
+  // Now it waits only for lane 3, and no other lane may claim memory before it.
   EXPECT_FALSE(ledger.could_claim(0, 5));
   EXPECT_FALSE(ledger.try_claim(0, 5));
   ledger.rest(2, 0);

@@ -1,5 +1,4 @@
-// Every way a submission can end, through real jails and a real judge, with the reason that its
-// author reads.
+// Every outcome of a submission, with real sandboxes and a real judge, and the reason in the verdict.
 #include <gtest/gtest.h>
 
 #include "evaluate/shared_machine.hpp"
@@ -23,7 +22,7 @@ Verdict verdict_of(const std::string& body, const std::string& before = "") {
 constexpr const char* kRight =
     "for (int64_t i = 0; i < n; ++i) { float s = x[i] + y[i]; out[i] = s > 0 ? s : 0; }";
 
-TEST(Outcome, Correct) {
+TEST(Outcome, CorrectSubmission_IsCorrect) {
   const Verdict v = verdict_of(kRight);
   EXPECT_EQ(v.outcome, Outcome::kCorrect) << v.reason;
   ASSERT_TRUE(v.speedup);
@@ -34,7 +33,7 @@ TEST(Outcome, Correct) {
   EXPECT_EQ(v.source_hash.size(), 64u);
 }
 
-TEST(Outcome, WrongNamesTheWorstElement) {
+TEST(Outcome, Wrong_NamesTheWorstElement) {
   const Verdict v = verdict_of("for (int64_t i = 0; i < n; ++i) out[i] = x[i] * y[i];");
   EXPECT_EQ(v.outcome, Outcome::kWrong);
   EXPECT_EQ(v.stage, VerdictStage::kCheck);
@@ -43,7 +42,7 @@ TEST(Outcome, WrongNamesTheWorstElement) {
   EXPECT_GT(v.mismatch->wrong, 0);
 }
 
-TEST(Outcome, BuildFailedCarriesTheCompilersWords) {
+TEST(Outcome, BuildFailed_HasTheCompilerOutput) {
   const Verdict v = verdict_of("undeclared = 1;");
   EXPECT_EQ(v.outcome, Outcome::kBuildFailed);
   EXPECT_EQ(v.reason, "the compiler refused it");
@@ -51,14 +50,14 @@ TEST(Outcome, BuildFailedCarriesTheCompilersWords) {
   EXPECT_EQ(v.diagnostics.find("/tmp"), std::string::npos);
 }
 
-TEST(Outcome, MissingEntryIsTold) {
+TEST(Outcome, MissingEntry_IsReported) {
   auto v = judge("add_relu", "extern \"C\" void other() {}");
   ASSERT_TRUE(v);
   EXPECT_EQ(v->outcome, Outcome::kBuildFailed);
   EXPECT_NE(v->diagnostics.find("add_relu"), std::string::npos) << v->diagnostics;
 }
 
-TEST(Outcome, CrashedNamesTheSignal) {
+TEST(Outcome, Crashed_NamesTheSignal) {
   const Verdict v = verdict_of("*(volatile int*)8 = 1;");
   EXPECT_EQ(v.outcome, Outcome::kCrashed);
   EXPECT_EQ(v.signal, "SIGSEGV");
@@ -67,14 +66,14 @@ TEST(Outcome, CrashedNamesTheSignal) {
   EXPECT_EQ(verdict_of("abort();", "#include <cstdlib>\n").signal, "SIGABRT");
 }
 
-TEST(Outcome, ExitIsACrash) {
+TEST(Outcome, Exit_IsACrash) {
   const Verdict v = verdict_of("exit(0);", "#include <cstdlib>\n");
   EXPECT_EQ(v.outcome, Outcome::kCrashed);
   EXPECT_NE(v.reason.find("exited with code 0"), std::string::npos) << v.reason;
 }
 
 /// Who hangs up on the judge and goes on has not ended: it must not look as if the machine had ended it.
-TEST(Outcome, HangingUpAndGoingOnIsACrash) {
+TEST(Outcome, ClosedConnectionInARunningProcess_IsACrash) {
   for (const std::string how : {"(void)!write(3, \"\", 0);", "close(3);"}) {
     const Verdict v = verdict_of(kRight,
                                  "#include <time.h>\n#include <unistd.h>\n"
@@ -86,7 +85,7 @@ TEST(Outcome, HangingUpAndGoingOnIsACrash) {
 }
 
 /// None of its calls is over the task's time.
-TEST(Outcome, TheTimeOfAllItsCallsIsNamedWhereThatIsOver) {
+TEST(Outcome, TotalTimeExceeded_IsNamed) {
   EvaluatorOptions options = test::quick_options();
   options.evaluation_seconds = 4;
   const auto machine = test::Machine::start(std::move(options));
@@ -102,7 +101,7 @@ TEST(Outcome, TheTimeOfAllItsCallsIsNamedWhereThatIsOver) {
 }
 
 /// Memory counts while a library loads, too.
-TEST(Outcome, MemoryIsWatchedWhileLoading) {
+TEST(Outcome, Memory_IsWatchedWhileLoading) {
   const Verdict v =
       verdict_of(kRight,
                  "#include <cstdlib>\n#include <cstring>\n#include <time.h>\n"
@@ -112,13 +111,13 @@ TEST(Outcome, MemoryIsWatchedWhileLoading) {
   EXPECT_EQ(v.outcome, Outcome::kOutOfMemory) << v.reason;
 }
 
-TEST(Outcome, ExceptionIsACrashWithItsWords) {
+TEST(Outcome, Exception_IsACrashWithItsMessage) {
   const Verdict v = verdict_of("throw std::runtime_error(\"my words\");", "#include <stdexcept>\n");
   EXPECT_EQ(v.outcome, Outcome::kCrashed);
   EXPECT_NE(v.reason.find("uncaught exception"), std::string::npos) << v.reason;
 }
 
-TEST(Outcome, OverrunOfOneElementIsSeen) {
+TEST(Outcome, OverrunOfOneElement_IsDetected) {
   // Reading one element beyond: only a page that cannot be read tells.
   const std::string read_over = std::string(kRight) + " volatile float f = x[n]; (void)f;";
   const Verdict read = verdict_of(read_over);
@@ -129,13 +128,13 @@ TEST(Outcome, OverrunOfOneElementIsSeen) {
   EXPECT_EQ(before.reason.rfind("wrote outside of tensor ", 0), 0u) << before.reason;
 }
 
-TEST(Outcome, ChangedInputIsWrong) {
+TEST(Outcome, ChangedInput_IsWrong) {
   const Verdict v = verdict_of(std::string(kRight) + " const_cast<float*>(x)[0] = 0;");
   EXPECT_EQ(v.outcome, Outcome::kWrong);
   EXPECT_EQ(v.reason.rfind("changed the input tensor x", 0), 0u) << v.reason;
 }
 
-TEST(Outcome, LanguageC) {
+TEST(Outcome, LanguageC_IsJudged) {
   auto v =
       judge("add_relu",
             "#include <stdint.h>\nvoid add_relu(const float* restrict x, const float* y, float* "

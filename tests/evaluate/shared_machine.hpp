@@ -1,5 +1,4 @@
-// One machine for all tests of a program: starting one takes a second, and it must serve one
-// submission after another anyway.
+// One Machine for all tests of a program, because starting one takes a second.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +14,7 @@ inline EvaluatorOptions quick_options() {
   EvaluatorOptions options = evaluator_options();
   options.measure.pairs_min = 3;
   options.measure.pairs_max = 3;
-  options.measure.singles = 1;
+  options.measure.single_call_pairs = 1;
   options.suspect_speedup = options.suspect_factor = 0;  // one look is enough for an outcome
   return options;
 }

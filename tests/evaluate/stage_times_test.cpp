@@ -1,4 +1,4 @@
-// What a verdict says of its time: stages, waits within them, and attempts.
+// Times in a verdict: stages, waits within them, and attempts.
 #include "evaluate/stage_times.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::map<std::string, double> filled(const StageTimes& times) {
   return verdict.stage_ms;
 }
 
-TEST(StageTimes, EachStageEndsWhereTheNextBegins) {
+TEST(StageTimes, EachStage_EndsWhereTheNextBegins) {
   const double end = monotonic_s();
   StageTimes times;
   times.submitted_s = end - 10, times.building_s = end - 9, times.built_s = end - 7;
@@ -37,7 +37,7 @@ TEST(StageTimes, EachStageEndsWhereTheNextBegins) {
   EXPECT_NEAR(ms.at("total"), 10000, kNear);
 }
 
-TEST(StageTimes, WaitsAreNoPartOfTheStagesTheyFallIn) {
+TEST(StageTimes, WaitsWithinAStage_AreNotPartOfIt) {
   const double end = monotonic_s();
   StageTimes times;
   times.submitted_s = times.building_s = times.built_s = times.taken_s = end - 6;
@@ -52,7 +52,7 @@ TEST(StageTimes, WaitsAreNoPartOfTheStagesTheyFallIn) {
   EXPECT_NEAR(ms.at("wait"), 3500, kNear);
 }
 
-TEST(StageTimes, EarlierAttemptsAreToldApart) {
+TEST(StageTimes, EarlierAttempts_AreSeparate) {
   const double end = monotonic_s();
   StageTimes times;
   times.submitted_s = times.building_s = times.built_s = end - 6;
@@ -67,7 +67,7 @@ TEST(StageTimes, EarlierAttemptsAreToldApart) {
   EXPECT_NEAR(ms.at("wait"), 500, kNear);
 }
 
-TEST(StageTimes, OfWhatWasNotBuiltAreTheBuildAlone) {
+TEST(StageTimes, FailedBuild_HasOnlyTheBuildStage) {
   const double end = monotonic_s();
   StageTimes times;
   times.submitted_s = end - 2, times.building_s = end - 1, times.built_s = end;

@@ -1,4 +1,4 @@
-// A submission on a machine that does not let it run: a fault of the machine, never an outcome.
+// A submission on a machine that gives it no processor time: a fault, never an outcome.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// The list of clients that may connect, as a person edits it.
+// The file of clients that may connect, which people edit.
 #include <set>
 
 #include "fuzz/fuzz.hpp"

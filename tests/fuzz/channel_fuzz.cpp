@@ -1,5 +1,5 @@
-// Bytes on hone's own sockets: the stream to judges, builders and plugin hosts, the judge protocol, and
-// the launcher's packets.
+// Bytes on hone's internal sockets: streams of judges, builders and plugin hosts, the judge protocol, and the
+// launcher's packets.
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// A configuration file and a --set: YAML, its limits, and the schema on top.
+// A configuration file and a --set: YAML, its limits, and the schema.
 #include <algorithm>
 #include <charconv>
 

@@ -1,4 +1,4 @@
-// A model's whole response turned into code, and a compiler's words cut for the feedback.
+// Extraction of code from a model's response, and shortening of compiler output.
 #include <algorithm>
 #include <sstream>
 

@@ -1,5 +1,4 @@
-// What the fuzz targets share: the function that each defines, and checks whose failure is a
-// finding.
+// Shared by the fuzz targets: the function that each defines, and checks whose failure is a finding.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A small journal with bytes changed, cut off or moved, in the file or in its log: refused with a
-// reason, or read without a step that is not what was stored.
+// A small journal with bytes changed, truncated or moved, in the file or its log: it is refused with a reason, or
+// read without a changed step.
 #include <fstream>
 #include <future>
 #include <iterator>

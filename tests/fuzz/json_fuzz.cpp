@@ -1,4 +1,4 @@
-// JSON text of strangers: what a Python plugin host says, and files of verdicts.
+// Untrusted JSON: answers of Python plugin hosts, and files of verdicts.
 #include "fuzz/fuzz.hpp"
 
 namespace hone::fuzz {

@@ -1,4 +1,4 @@
-// Key files as people mangle them: what is read is a key, and what is refused is not repeated.
+// Damaged key files: what is read is a valid key, and errors do not quote the file.
 #include <sys/stat.h>
 #include <unistd.h>
 

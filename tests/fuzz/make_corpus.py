@@ -165,7 +165,7 @@ def channel() -> dict[str, bytes]:
                 "verdict": verdict,
             },
             "kept": False,
-            "vouched": {"calls": 3, "seconds": 0.5, "floor_s": 0.25, "held": True},
+            "uncontended": {"calls": 3, "seconds": 0.5, "floor_s": 0.25, "held": True},
         }
     )
 

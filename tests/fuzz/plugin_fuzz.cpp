@@ -1,5 +1,5 @@
-// What crosses the plugin ABI: messages of plugin hosts, MessagePack in a plugin and in hone, what
-// a reward is given and what it gives.
+// Data that crosses the plugin ABI: messages of plugin hosts, MessagePack in a plugin and in hone, input and
+// output of rewards.
 #include "fuzz/fuzz.hpp"
 #include "hone/plugin.hpp"
 #include "plugin/call.hpp"

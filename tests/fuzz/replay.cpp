@@ -1,5 +1,5 @@
-// Runs a target once over files, and the files of folders: a build without libFuzzer's corpus test,
-// and the way to look at a finding.
+// Runs a target once for each given file: the corpus test of builds without libFuzzer, and a way to debug a
+// finding.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

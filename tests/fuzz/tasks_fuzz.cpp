@@ -1,5 +1,4 @@
-// A dataset of one task as a person writes it: task.yaml, dataset.yaml, and what the host makes of
-// them.
+// A dataset of one task as people write it: task.yaml, dataset.yaml, and the host's checks.
 #include "config/yaml.hpp"
 #include "fuzz/fuzz.hpp"
 #include "hone/dataset.h"

@@ -1,5 +1,5 @@
-// Frames of a stranger: requests as the server reads them, replies as a client does, and the
-// MessagePack below.
+// Untrusted frames: requests as the server reads them, replies as a client reads them, and the MessagePack in
+// them.
 #include "fuzz/fuzz.hpp"
 #include "wire/message.hpp"
 

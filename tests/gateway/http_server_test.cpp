@@ -63,7 +63,7 @@ std::unique_ptr<HttpServer> served(HttpOptions options = {}, HttpServer::Handler
   return server ? std::move(*server) : nullptr;
 }
 
-TEST(HttpServer, HandsRequestsOver) {
+TEST(HttpServer, Request_ReachesTheHandler) {
   const auto server = served();
   EXPECT_EQ(body_of(talk(server->port(), post("{}"))),
             R"({"method":"POST","path":"/eval","bytes":2})");
@@ -86,7 +86,7 @@ TEST(HttpServer, RefusesHalfABody) {
   EXPECT_EQ(body_of(reply), R"({"detail":"the body ended after 5 bytes of 100"})");
 }
 
-TEST(HttpServer, RefusesWhatIsTooLong) {
+TEST(HttpServer, TooLongRequest_IsRefused) {
   HttpOptions options;
   options.body_bytes_max = 1 << 20;
   const auto server = served(options);
@@ -105,7 +105,7 @@ TEST(HttpServer, RefusesWhatIsTooLong) {
             "HTTP/1.1 200 OK");
 }
 
-TEST(HttpServer, RefusesWhatABrowserCouldBeMadeToSend) {
+TEST(HttpServer, CrossSiteRequest_IsRefused) {
   const auto server = served();
   EXPECT_EQ(line_of(talk(server->port(), post("{}", "Host: localhost\r\n", "text/plain"))),
             "HTTP/1.1 415 Unsupported Media Type");
@@ -115,7 +115,7 @@ TEST(HttpServer, RefusesWhatABrowserCouldBeMadeToSend) {
             "HTTP/1.1 403 Forbidden");
 }
 
-TEST(HttpServer, AsksForItsToken) {
+TEST(HttpServer, MissingToken_IsRefused) {
   HttpOptions options;
   options.token = "0123456789abcdef";
   const auto server = served(options);
@@ -126,7 +126,7 @@ TEST(HttpServer, AsksForItsToken) {
   EXPECT_EQ(line_of(talk(server->port(), post("{}", right))), "HTTP/1.1 200 OK");
 }
 
-TEST(HttpServer, TakesTheTokensWordAndTheHostsNameInAnyCase) {
+TEST(HttpServer, SchemeAndHostName_IgnoreCase) {
   HttpOptions options;
   options.token = "0123456789abcdef";
   const auto server = served(options);
@@ -139,7 +139,7 @@ TEST(HttpServer, TakesTheTokensWordAndTheHostsNameInAnyCase) {
         << host;
 }
 
-TEST(HttpServer, AsksForTheTokenBeforeABodyComes) {
+TEST(HttpServer, Token_IsCheckedBeforeTheBody) {
   HttpOptions options;
   options.token = "0123456789abcdef";
   const auto server = served(options);
@@ -177,7 +177,7 @@ constexpr char kHalf[] =
     "POST /eval HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     "Content-Length: 100000\r\n\r\n";
 
-TEST(HttpServer, WaitsForAWholeRequestHoweverSlowlyItDrips) {
+TEST(HttpServer, SlowRequest_IsRead) {
   HttpOptions options;
   options.request_seconds_max = 0.5;
   const auto server = served(options);
@@ -185,7 +185,7 @@ TEST(HttpServer, WaitsForAWholeRequestHoweverSlowlyItDrips) {
     EXPECT_LT(drip(server->port(), head, 90000, [] {}), 90000u);
 }
 
-TEST(HttpServer, StopsWhileARequestDrips) {
+TEST(HttpServer, SlowRequest_DoesNotDelayShutdown) {
   HttpOptions options;
   options.request_seconds_max = 3600;
   options.seconds_max = 3600;
@@ -197,7 +197,7 @@ TEST(HttpServer, StopsWhileARequestDrips) {
   stopping.join();
 }
 
-TEST(HttpServer, KnowsThatWhoAskedHasHungUp) {
+TEST(HttpServer, ClosedConnection_IsDetected) {
   std::atomic<bool> inside{false}, noticed{false};
   auto server = served({}, [&](const HttpRequest& request) {
     inside = true;
@@ -212,7 +212,7 @@ TEST(HttpServer, KnowsThatWhoAskedHasHungUp) {
   EXPECT_TRUE(noticed);
 }
 
-TEST(HttpServer, AnswersWhatIsNoRequest) {
+TEST(HttpServer, Garbage_IsAnswered) {
   const auto server = served();
   EXPECT_EQ(line_of(talk(server->port(), "what?\r\n\r\n")), "HTTP/1.1 400 Bad Request");
   EXPECT_EQ(line_of(talk(server->port(),
@@ -225,12 +225,12 @@ TEST(HttpServer, AnswersWhatIsNoRequest) {
   EXPECT_EQ(line_of(talk(server->port(), post("{}"))), "HTTP/1.1 200 OK");
 }
 
-TEST(HttpServer, AHandlerThatThrowsIsAnAnswer) {
+TEST(HttpServer, ExceptionInAHandler_IsAnswered) {
   const auto server = served({}, [](const HttpRequest&) -> HttpReply { throw 1; });
   EXPECT_EQ(line_of(talk(server->port(), post("{}"))), "HTTP/1.1 500 Internal Server Error");
 }
 
-TEST(HttpServer, SharesItsPortWithNobody) {
+TEST(HttpServer, PortInUse_IsAnError) {
   const auto first = served();
   HttpOptions options;
   options.port = first->port();
@@ -257,7 +257,7 @@ TEST(HttpServer, ServesManyAtOnce) {
   EXPECT_EQ(answered, 8);
 }
 
-TEST(HttpServer, ReadsPlaces) {
+TEST(HttpServer, ListenAddress_IsParsed) {
   EXPECT_EQ(parse_place("[::1]:80")->host, "::1");
   EXPECT_EQ(parse_place("*:80")->host, "0.0.0.0");
   for (const char* bad : {"", "localhost", ":80", "localhost:", "localhost:x", "localhost:70000"})

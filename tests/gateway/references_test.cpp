@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-TEST(References, AreFilesCalledByWhatIsInThem) {
+TEST(References, Reference_IsAFileNamedByItsHash) {
   const auto folder = ScratchFolder::make();
   ASSERT_TRUE(folder.ok());
   const auto references = References::open(folder->path());
@@ -26,7 +26,7 @@ TEST(References, AreFilesCalledByWhatIsInThem) {
   EXPECT_EQ(sha256_hex(*text), *id);
 }
 
-TEST(References, KeepNoFileOfWhatIsRefusedAndKnowWhyForAWhile) {
+TEST(References, RefusedReference_IsRememberedWithoutAFile) {
   const auto folder = ScratchFolder::make();
   ASSERT_TRUE(folder.ok());
   const auto references = References::open(folder->path());
@@ -46,7 +46,7 @@ TEST(References, KeepNoFileOfWhatIsRefusedAndKnowWhyForAWhile) {
   EXPECT_TRUE((*references)->put("class A(", "").ok());  // it may be asked again
 }
 
-TEST(References, LeaveWhatWasThereBefore) {
+TEST(References, ExistingFiles_AreKept) {
   const auto folder = ScratchFolder::make();
   ASSERT_TRUE(folder.ok());
   const auto id = (*References::open(folder->path()))->put("class A: pass", "");

@@ -41,7 +41,7 @@ TEST(TritonForgeWords, ReadsARequestWithItsDefaults) {
   EXPECT_EQ(full.backend, "triton");
 }
 
-TEST(TritonForgeWords, ReadsTheSeedAsItsOwnClientCallsIt) {
+TEST(TritonForgeWords, Seed_HasBothOfTritonForgesNames) {
   EXPECT_EQ(good("{" + kSources + R"(,"seed":9})").seed, 9);
   EXPECT_EQ(good("{" + kSources + R"(,"seed":9,"seed_num":8})").seed, 8);
 }
@@ -67,7 +67,7 @@ TEST(TritonForgeWords, Submission_InvalidUtf8OrHalfAPair_IsReplacedAndJudged) {
   }
 }
 
-TEST(TritonForgeWords, RefusesWhatIsNoJson) {
+TEST(TritonForgeWords, NotJson_IsRefused) {
   for (const char* body :
        {"", "{", "[1,2]", "null", "\xff", "{\"a\":1,\"a\":2}", "{\"a\":\"\\ud80\"}"})
     EXPECT_NE(refused(body).find(R"("loc":["body"])"), std::string::npos) << body;
@@ -85,7 +85,7 @@ Value reply(Outcome outcome, VerdictStage stage, bool measure = true) {
   return reply_of(verdict, request, "a processor");
 }
 
-TEST(TritonForgeWords, SaysOfEachOutcomeWhatItsServerWould) {
+TEST(TritonForgeWords, EachOutcome_HasTritonForgesReply) {
   struct Case {
     Outcome outcome;
     VerdictStage stage;
@@ -115,7 +115,7 @@ TEST(TritonForgeWords, SaysOfEachOutcomeWhatItsServerWould) {
   }
 }
 
-TEST(TritonForgeWords, InventsNoTime) {
+TEST(TritonForgeWords, MissingTime_IsNotInvented) {
   const Value said = reply(Outcome::kCorrect, VerdictStage::kDone);
   EXPECT_TRUE(said.find("compiled")->as_bool());
   EXPECT_TRUE(said.find("correctness")->as_bool());

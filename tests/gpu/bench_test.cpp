@@ -1,5 +1,5 @@
-// The device benchmark over the emulated driver: that each figure is there and is of what it says.
-// What they are worth is for a device to show.
+// The device benchmark on the emulated driver: each figure exists and has the right name. Only a real device gives
+// meaningful values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(BenchDevice, GivesItsFigures) {
+TEST(BenchDevice, SmallRun_HasAllFigures) {
   const auto launcher = Launcher::start({});
   ASSERT_TRUE(launcher) << launcher.error().message;
   DeviceBenchOptions bench;
@@ -35,7 +35,7 @@ TEST(BenchDevice, GivesItsFigures) {
   }
 }
 
-TEST(BenchDevice, IsForDevicesWithMemoryOfTheirOwn) {
+TEST(BenchDevice, BackendWithoutDeviceMemory_IsRefused) {
   const auto launcher = Launcher::start({});
   ASSERT_TRUE(launcher) << launcher.error().message;
   const auto figures = bench_device(**launcher, quick_options(), {});

@@ -1,4 +1,4 @@
-// What device code finds in the emulator: numbers of 16 bits, matrix tiles, vectors, clocks, words.
+// Device code on the emulator: 16-bit floats, matrix tiles, vectors, clocks and printf.
 #include <cmath>
 
 #include "gpu/emulated.hpp"
@@ -32,7 +32,7 @@ std::vector<float> run(const std::string& body, std::size_t count, const std::st
   return values;
 }
 
-TEST(DeviceCode, HalvesRoundOnceAndTravelInPairs) {
+TEST(DeviceCode, Halves_RoundOnce) {
   const auto got = run(R"(
   if (threadIdx.x != 0) return;
   half a = __float2half(0.1f), b = __float2half(3.0f);
@@ -53,7 +53,7 @@ TEST(DeviceCode, HalvesRoundOnceAndTravelInPairs) {
   EXPECT_EQ(got[5], 0xc000);
 }
 
-TEST(DeviceCode, BfloatsAreUpperHalvesOfFloatsRoundedToEven) {
+TEST(DeviceCode, Bfloats_AreUpperHalvesOfFloatsRoundedToEven) {
   const auto got = run(R"(
   if (threadIdx.x != 0) return;
   out[0] = __bfloat162float(__float2bfloat16(1.00390625f));
@@ -66,7 +66,7 @@ TEST(DeviceCode, BfloatsAreUpperHalvesOfFloatsRoundedToEven) {
   EXPECT_EQ(got, (std::vector<float>{1.0f, 1.015625f, 4.0f, 0x3f80}));
 }
 
-TEST(DeviceCode, AWarpMultipliesTiles) {
+TEST(DeviceCode, WarpMultipliesTiles) {
   const auto got = run(R"(
   __shared__ half a[256];
   __shared__ half b[256];
@@ -96,7 +96,7 @@ TEST(DeviceCode, AWarpMultipliesTiles) {
   }
 }
 
-TEST(DeviceCode, VectorsAtomicsAndMathAreThere) {
+TEST(DeviceCode, VectorsAtomicsAndMath_Exist) {
   const auto got = run(R"(
   __shared__ int sum;
   __shared__ unsigned long long most;
@@ -130,7 +130,7 @@ TEST(DeviceCode, VectorsAtomicsAndMathAreThere) {
   EXPECT_EQ(got[11], 4.0f);
 }
 
-TEST(DeviceCode, AThreadThatSleepsLetsTheOthersGoOn) {
+TEST(DeviceCode, SleepingThread_LetsOthersRun) {
   const auto got = run(R"(
   __shared__ volatile int flag;
   if (threadIdx.x == 0) { while (flag != 31) __nanosleep(20); out[0] = flag; flag = 0; }
@@ -139,7 +139,7 @@ TEST(DeviceCode, AThreadThatSleepsLetsTheOthersGoOn) {
   EXPECT_EQ(got[0], 31.0f);
 }
 
-TEST(DeviceCode, PrintsOnceItIsWaitedFor) {
+TEST(DeviceCode, Printf_AppearsAfterSynchronisation) {
   testing::internal::CaptureStdout();
   run("if (threadIdx.x == 3) printf(\"lane %d of %u: %.2f\\n\", threadIdx.x, blockDim.x, 1.5);", 1);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "lane 3 of 32: 1.50\n");

@@ -1,4 +1,4 @@
-"""hone doctor about devices: over the emulated driver, with no driver, with one that hangs and one that dies."""
+"""hone doctor and devices: with the emulated driver, without one, with one that hangs or crashes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// What tests over the emulated driver share: a context, a program, device memory.
+// Shared by tests on the emulated driver: a context, a program, device memory.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What an evaluator on the emulated driver needs, and a small task.
+// Evaluator options for the emulated driver, and a small task.
 #pragma once
 
 #include <string>

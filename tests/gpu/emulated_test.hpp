@@ -1,4 +1,4 @@
-// The fixture of tests over the emulated driver: a context, and kernels built and loaded.
+// The fixture of tests on the emulated driver: a context with kernels.
 #pragma once
 
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// What the emulated device does not let pass: faults of device code, and launches that it cannot start.
+// Limits of the emulated device: faults of device code, and launches that it refuses.
 #include "gpu/emulated_test.hpp"
 
 namespace hone {
@@ -12,7 +12,7 @@ struct Fault {
 
 class Faults : public Emulator, public testing::WithParamInterface<Fault> {};
 
-TEST_P(Faults, AreNamedAndStay) {
+TEST_P(Faults, Faults_AreNamedAndPersist) {
   const std::string source =
       std::string("extern \"C\" __global__ void bad(char* x, long long n) {") + GetParam().body +
       "}";
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
               CUDA_ERROR_ILLEGAL_ADDRESS}),
     [](const testing::TestParamInfo<Fault>& one) { return one.param.name; });
 
-TEST_F(Emulator, RefusesWhatADeviceRefuses) {
+TEST_F(Emulator, LaunchBeyondTheLimits_IsRefused) {
   CUfunction scale = kernel(kScale, "scale");
   ASSERT_NE(scale, nullptr);
   DeviceMemory x;

@@ -1,4 +1,4 @@
-// The emulated driver in a process that is sealed as candidates are: modules load, kernels run, faults are caught.
+// The emulated driver in a sealed process like a candidate: modules load, kernels run, faults are caught.
 #include <cstdio>
 #include <cstdlib>
 
@@ -45,7 +45,7 @@ TEST_P(Sealed, LoadsAndRunsOneModuleAfterAnother) {
   EXPECT_EQ(read<float>(memory, 1)[0], 1024.0f);
 }
 
-TEST_F(Emulator, BuildsInAFolderThatIsAllItMayWriteTo) {
+TEST_F(Emulator, Build_WritesOnlyToItsFolder) {
   char folder[] = "/tmp/hone-emulator-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   EXPECT_EQ(in_child([&] {

@@ -1,4 +1,4 @@
-// The emulated driver and compiler: that they do what kernels and the host's paths rely on.
+// The emulated driver and compiler: the behaviour that kernels and the host rely on.
 #include <unistd.h>
 
 #include <numeric>
@@ -25,7 +25,7 @@ TEST_F(Emulator, RunsAnElementwiseKernel) {
   EXPECT_EQ(got[kCount], 0.0f);  // memory begins zeroed, and the kernel's limit held
 }
 
-TEST_F(Emulator, ThreadsOfABlockMeetAtBarriers) {
+TEST_F(Emulator, ThreadsOfABlock_SynchroniseAtBarriers) {
   CUfunction sum = kernel(R"(
 extern "C" __global__ void sum(const int* x, int* out, int* steps) {
   __shared__ int part[256];
@@ -54,7 +54,7 @@ extern "C" __global__ void sum(const int* x, int* out, int* steps) {
   EXPECT_EQ(read<int>(steps, 2), (std::vector<int>{128255, 128255}));
 }
 
-TEST_F(Emulator, ThreadsThatLeaveEarlyDoNotHoldUpABarrier) {
+TEST_F(Emulator, ThreadsThatReturnEarly_DoNotBlockABarrier) {
   CUfunction some = kernel(R"(
 extern "C" __global__ void some(int* out) {
   __shared__ int seen[64];
@@ -137,7 +137,7 @@ __global__ void plain(int* out) { out[0] = 9; })",
   HONE_CU(cuModuleUnload(module));
 }
 
-TEST_F(Emulator, KernelsRunInTheOrderOfTheirLaunch) {
+TEST_F(Emulator, Kernels_RunInTheOrderOfTheirLaunch) {
   const Built built = build(R"(
 extern "C" __global__ void write(int* x) { x[threadIdx.x] = threadIdx.x; }
 extern "C" __global__ void twice(int* x) { x[threadIdx.x] *= 2; }
@@ -172,7 +172,7 @@ extern "C" __global__ void count(int* x) { x[0] = atomicAdd(&counter, 1); })",
   HONE_CU(cuStreamDestroy_v2(stream));
 }
 
-TEST_F(Emulator, TwoProcessesShareMemory) {
+TEST_F(Emulator, TwoProcesses_ShareMemory) {
   CUfunction scale = kernel(kScale, "scale");
   ASSERT_NE(scale, nullptr);
   DeviceMemory memory;
@@ -202,7 +202,7 @@ TEST_F(Emulator, TwoProcessesShareMemory) {
   EXPECT_EQ(got, std::vector<float>(256, 21.0f));
 }
 
-TEST_F(Emulator, CompilersWordsNameTheFileAndTheLine) {
+TEST_F(Emulator, CompilerOutput_NamesFileAndLine) {
   const Built built = build("extern \"C\" __global__ void f(int* x) {\n  x[0] = nothing;\n}\n",
                             {"f"}, {"--gpu-architecture=sm_90"}, "submission.cu");
   EXPECT_EQ(built.result, NVRTC_ERROR_COMPILATION);
@@ -212,7 +212,7 @@ TEST_F(Emulator, CompilersWordsNameTheFileAndTheLine) {
             std::string::npos);
 }
 
-TEST_F(Emulator, WhatDeviceCodeHasNotDoesNotBuild) {
+TEST_F(Emulator, UnsupportedCode_DoesNotBuild) {
   EXPECT_EQ(build("#include <vector>\n").result, NVRTC_ERROR_COMPILATION);
   EXPECT_EQ(build("extern \"C\" __global__ void f() { throw 1; }").result, NVRTC_ERROR_COMPILATION);
   const Built unresolved =
@@ -224,7 +224,7 @@ TEST_F(Emulator, WhatDeviceCodeHasNotDoesNotBuild) {
   EXPECT_EQ(build(kScale, {}, {"--nonsense"}).result, NVRTC_ERROR_INVALID_OPTION);
 }
 
-TEST_F(Emulator, TellsAKernelsArguments) {
+TEST_F(Emulator, KernelArguments_AreReported) {
   CUfunction function =
       kernel("extern \"C\" __global__ void f(char a, double* b, float4 c, int d) {}", "f");
   ASSERT_NE(function, nullptr);
@@ -237,7 +237,7 @@ TEST_F(Emulator, TellsAKernelsArguments) {
   EXPECT_EQ(places, (std::vector<std::size_t>{0, 1, 8, 8, 16, 16, 32, 4}));
 }
 
-TEST_F(Emulator, DeviceCodeHasAHeapOfItsOwn) {
+TEST_F(Emulator, DeviceCode_HasItsOwnHeap) {
   CUfunction function = kernel(R"(
 extern "C" __global__ void fill(unsigned long long* got, int bytes) {
   unsigned long long count = 0;

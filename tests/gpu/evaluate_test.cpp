@@ -1,5 +1,4 @@
-// The whole way of device code over the emulated driver: builder, judge, candidates, clock and
-// verdict, as on a GPU but for the GPU.
+// Evaluations of device code on the emulated driver: builder, judge, candidates, clock and verdict.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +82,7 @@ class DeviceCode : public testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(DeviceCode, CorrectOnesAreMeasuredOneAfterTheOtherInOneProcess) {
+TEST_P(DeviceCode, CorrectSubmissions_AreTimedInOneProcess) {
   for (int i = 0; i < 3; ++i) {
     const Verdict verdict = judge(kBaseline + std::string(static_cast<std::size_t>(i), '\n'));
     EXPECT_EQ(verdict.outcome, Outcome::kCorrect) << verdict.reason;
@@ -92,7 +91,7 @@ TEST_P(DeviceCode, CorrectOnesAreMeasuredOneAfterTheOtherInOneProcess) {
   }
 }
 
-TEST_P(DeviceCode, PlansWithScratchAndSeveralLaunchesRun) {
+TEST_P(DeviceCode, PlansWithScratchAndSeveralLaunches_Run) {
   const Verdict verdict = judge(R"(
 // hone: scratch sum = 4 * n
 // hone: launch add<64> grid = ceil_div(n, 64) block = 64 args = x, y, sum, n
@@ -109,7 +108,7 @@ extern "C" __global__ void relu(const float* sum, float* out, int n) {
   EXPECT_EQ(verdict.outcome, Outcome::kCorrect) << verdict.reason << verdict.diagnostics;
 }
 
-TEST_P(DeviceCode, WrongOnesSayWhere) {
+TEST_P(DeviceCode, WrongSubmission_ReasonHasThePlace) {
   const Verdict verdict = judge(kernel("if (i < n) out[i] = x[i] + y[i];"));
   EXPECT_EQ(verdict.outcome, Outcome::kWrong);
   ASSERT_TRUE(verdict.mismatch);
@@ -117,13 +116,13 @@ TEST_P(DeviceCode, WrongOnesSayWhere) {
   EXPECT_GT(verdict.mismatch->wrong, 0);
 }
 
-TEST_P(DeviceCode, WhatDoesNotCompileSaysItsLine) {
+TEST_P(DeviceCode, FailedBuild_ReportsItsLine) {
   const Verdict verdict = judge(kernel("if (i < n) out[i] = undeclared;"));
   EXPECT_EQ(verdict.outcome, Outcome::kBuildFailed);
   EXPECT_NE(verdict.diagnostics.find("undeclared"), std::string::npos) << verdict.diagnostics;
 }
 
-TEST_P(DeviceCode, MistakesInPlansSayTheirLine) {
+TEST_P(DeviceCode, PlanMistake_ReportsItsLine) {
   const Verdict typo = judge(kernel("", "// hone: launch add_relu grdi = 1 block = 32\n"));
   EXPECT_EQ(typo.outcome, Outcome::kBuildFailed);
   EXPECT_NE(typo.diagnostics.find(":1:"), std::string::npos) << typo.diagnostics;
@@ -133,21 +132,21 @@ TEST_P(DeviceCode, MistakesInPlansSayTheirLine) {
   EXPECT_NE(large.reason.find("expected"), std::string::npos) << large.reason;
 }
 
-TEST_P(DeviceCode, AnIllegalAccessEndsItsProcessAndNoOther) {
+TEST_P(DeviceCode, IllegalAccess_EndsItsProcessAndNoOther) {
   const Verdict crash = judge(kernel("out[i + (1ll << 40)] = 1;"));
   EXPECT_EQ(crash.outcome, Outcome::kCrashed);
   EXPECT_NE(crash.reason.find("illegal"), std::string::npos) << crash.reason;
   EXPECT_EQ(judge(kBaseline).outcome, Outcome::kCorrect);
 }
 
-TEST_P(DeviceCode, WritingOutsideIsSeen) {
+TEST_P(DeviceCode, WriteOutside_IsDetected) {
   const Verdict verdict = judge(
       kernel("if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0; if (i == 0) out[n] = 7;"));
   EXPECT_EQ(verdict.outcome, Outcome::kWrong);
   EXPECT_EQ(verdict.caught, caught::kWroteOutside);
 }
 
-TEST_P(DeviceCode, ChangingAnInputIsSeen) {
+TEST_P(DeviceCode, ChangedInput_IsDetected) {
   const Verdict verdict = judge(
       kernel("if (i < n) { out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0; ((float*)x)[i] = 0; }"));
   EXPECT_EQ(verdict.outcome, Outcome::kWrong);
@@ -164,7 +163,7 @@ void copy_backends(const std::filesystem::path& to) {
 
 /// A backend whose libraries are in its folder is found in any folder: sandboxes show it, and
 /// builders may read it.
-TEST_P(DeviceCode, TheFolderOfABackendMayLieAnywhere) {
+TEST_P(DeviceCode, BackendFolder_MayBeAnywhere) {
   const TemporaryFolder folder;
   copy_backends(folder.path());
   EmulatedGpu moved(GetParam(), {}, "fresh", folder.path());
@@ -175,7 +174,7 @@ TEST_P(DeviceCode, TheFolderOfABackendMayLieAnywhere) {
 
 /// What device code leaves in its process is seen by the next submission of the client, where processes
 /// are kept; not where it reaches all of their memory, which is when none is.
-TEST_P(DeviceCode, NoProcessIsKeptWhereDeviceCodeReachesTheHostsMemory) {
+TEST_P(DeviceCode, DeviceCodeThatReachesHostMemory_NoProcessIsKept) {
   const std::string fill = kernel(
       "if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;\n"
       "  for (size_t bytes = 1u << 20; i == 0 && bytes >= 64; bytes /= 2) while (malloc(bytes)) "
@@ -197,7 +196,7 @@ TEST_P(DeviceCode, NoProcessIsKeptWhereDeviceCodeReachesTheHostsMemory) {
 }
 
 /// The judge asks when it opens the device and after every pair of rounds; it drops three pairs at most.
-TEST(Throttling, IsSaidOfAMeasurementWhoseEveryPairItMet) {
+TEST(Throttling, AllPairsThrottled_SetsTheFlag) {
   for (const std::string heat : {"hot", "warm"}) {
     const TemporaryFolder folder;
     copy_backends(folder.path());

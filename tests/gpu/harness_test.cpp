@@ -1,4 +1,4 @@
-// The judge's device code over the emulated driver: data made by the harness is what the processor makes.
+// The judge's device code on the emulated driver: it generates the same data as the processor.
 #include <cstring>
 
 #include "../../plugins/backends/gpu/headers.hpp"

@@ -1,4 +1,4 @@
-// HIP over CUDA, here over the emulated one: that calls, structures and device code arrive as they were meant.
+// HIP on CUDA, here on the emulated CUDA: calls, structures and device code are converted correctly.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,7 +132,7 @@ TEST_F(HipShim, RunsAnElementwiseKernelAndReadsRows) {
   HONE_HIP(hipHostFree(pinned));
 }
 
-TEST_F(HipShim, BlocksAndWarpsMeetInHipsWords) {
+TEST_F(HipShim, BlocksAndWarps_SynchroniseWithHipsNames) {
   hipFunction_t sum = kernel(R"(
 #include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>
@@ -160,7 +160,7 @@ template <class T> __global__ void sum(T* out) {
   EXPECT_EQ(got[1], 8.0f);
 }
 
-TEST_F(HipShim, TwoProcessesShareMemory) {
+TEST_F(HipShim, TwoProcesses_ShareMemory) {
   Memory memory;
   HONE_HIP(make(memory));
   int fd = -1;
@@ -184,7 +184,7 @@ TEST_F(HipShim, TwoProcessesShareMemory) {
   EXPECT_EQ(got[100], 0);
 }
 
-TEST_F(HipShim, FaultsStayAndHaveHipsNames) {
+TEST_F(HipShim, Faults_PersistAndHaveHipsNames) {
   const auto fault = [&](const char* body) -> std::string {
     const std::string source =
         std::string("extern \"C\" __global__ void bad(char* x) { ") + body + " }";
@@ -214,7 +214,7 @@ TEST_F(HipShim, FaultsStayAndHaveHipsNames) {
   EXPECT_EQ(fault("assert(x == 0);"), "hipErrorAssert");
 }
 
-TEST_F(HipShim, CompilersWordsNameTheFileAndTheLine) {
+TEST_F(HipShim, CompilerOutput_NamesFileAndLine) {
   const Built built =
       build("extern \"C\" __global__ void f(int* x) {\n  x[0] = nothing;\n}\n", {"f"});
   EXPECT_NE(built.result, 0);
@@ -223,7 +223,7 @@ TEST_F(HipShim, CompilersWordsNameTheFileAndTheLine) {
   EXPECT_EQ(build(kScale, {"scale"}, {"--nonsense"}).result, 5);
 }
 
-TEST_F(HipShim, TellsTheDevicesLimitsInHipsNumbers) {
+TEST_F(HipShim, DeviceLimits_HaveHipsNumbers) {
   const auto attribute = [](int which) {
     int value = -1;
     EXPECT_EQ(hipDeviceGetAttribute(&value, which, 0), hipSuccess) << which;
@@ -242,7 +242,7 @@ TEST_F(HipShim, TellsTheDevicesLimitsInHipsNumbers) {
   EXPECT_EQ(bytes, std::size_t{8} << 30);
 }
 
-TEST_F(HipShim, RefusesWhatADeviceRefuses) {
+TEST_F(HipShim, LaunchBeyondTheLimits_IsRefused) {
   hipFunction_t scale = kernel(kScale, "scale");
   ASSERT_NE(scale, nullptr);
   Memory x;

@@ -1,7 +1,7 @@
-"""Runs hone over an AMD GPU and writes one file of what came of it (scripts/hip-validate, docs/hip.md).
+"""Runs hone on an AMD GPU and writes the results to one file (scripts/hip-validate, docs/hip.md).
 
-The file holds what was run, what came of it, and of the machine its processor, kernel, device, driver and compilers: no
-name of a host or a user, no path outside hone's folder, no address.
+The file has the commands and their results, and the machine's processor, kernel, device, driver and compilers. It has
+no name of a host or a user, no path outside hone's folder, and no address.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-// Journals that are cut off, changed, unreadable or not there.
+// Journals that are truncated, changed, unreadable or missing.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -24,7 +24,7 @@ class DamageTest : public JournalTest {
 };
 
 /// Whatever is done to the file: either it is refused, or what is read of it is sound.
-TEST_F(DamageTest, CutOffAtEveryPlace) {
+TEST_F(DamageTest, TruncatedFile_IsRefused) {
   make();
   const std::string whole = *read_file(path_);
   std::size_t refused = 0;
@@ -42,7 +42,7 @@ TEST_F(DamageTest, CutOffAtEveryPlace) {
   EXPECT_GT(refused, 100u);
 }
 
-TEST_F(DamageTest, ABitThatFlipsInWhatIsStoredByHashIsFound) {
+TEST_F(DamageTest, FlippedBitInABlob_IsFound) {
   make();
   std::string bytes = *read_file(path_);
   const std::size_t at = bytes.find("code 2/1");
@@ -57,7 +57,7 @@ TEST_F(DamageTest, ABitThatFlipsInWhatIsStoredByHashIsFound) {
 }
 
 /// What changes in an episode's row has a sum of its own: a bit that flipped there was believed.
-TEST_F(DamageTest, ABitThatFlipsInWhatChangesIsNamedAndNotBelieved) {
+TEST_F(DamageTest, FlippedBitInAChangingColumn_IsReportedAndNotUsed) {
   for (const char* flip : {"state = state | 1", "state = state | 4", "held = 0", "fingerprint = 76",
                            "changed_at = 5", "intent_turn = 2", "intent_seed = 1", "turns = 0"}) {
     SCOPED_TRACE(flip);
@@ -86,7 +86,7 @@ TEST_F(DamageTest, ABitThatFlipsInWhatChangesIsNamedAndNotBelieved) {
     EXPECT_THAT(said, HasSubstr("0000000000000002"));
     const Status more = add(*journal, turn_record(2, 2));
     ASSERT_FALSE(more) << "no change makes it good";
-    EXPECT_THAT(more.error().message, HasSubstr("episode 0000000000000002 is not there, or not"));
+    EXPECT_THAT(more.error().message, HasSubstr("episode 0000000000000002 is missing or damaged"));
     EXPECT_FALSE(release(*journal, 2, RecordState::kClosed));
     ASSERT_TRUE(release(*journal, 3, RecordState::kClosed));
     journal.reset();
@@ -95,7 +95,7 @@ TEST_F(DamageTest, ABitThatFlipsInWhatChangesIsNamedAndNotBelieved) {
   }
 }
 
-TEST_F(DamageTest, ADamagedPageIsRefusedOrSaid) {
+TEST_F(DamageTest, DamagedPage_IsRefusedOrReported) {
   make();
   std::string bytes = *read_file(path_);
   for (std::size_t i = 4096; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
@@ -106,14 +106,14 @@ TEST_F(DamageTest, ADamagedPageIsRefusedOrSaid) {
   EXPECT_TRUE(!wrong || !wrong->empty());
 }
 
-TEST_F(DamageTest, AFileOfAnotherKindIsRefused) {
+TEST_F(DamageTest, FileOfAnotherKind_IsRefused) {
   ASSERT_TRUE(write_file(path_, std::string(8192, 'x')));
   const auto journal = open();
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, HasSubstr("found a file of another kind"));
 }
 
-TEST_F(DamageTest, WhereThereIsNoneAReaderSaysSo) {
+TEST_F(DamageTest, MissingJournal_IsReportedByTheReader) {
   const auto reader = JournalReader::open(path_);
   ASSERT_FALSE(reader);
   EXPECT_EQ(reader.error().code, Code::kNotFound);
@@ -145,7 +145,7 @@ TEST_F(DamageTest, Path_InAFolderThatDoesNotExist_IsRefusedAndNothingIsMade) {
   }
 }
 
-TEST_F(DamageTest, Path_NamesWhatIsNoFile_IsRefused) {
+TEST_F(DamageTest, Path_NamesASpecialFile_IsRefused) {
   path_ = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THAT(open().error().message, HasSubstr("expected a regular file"));
@@ -154,7 +154,7 @@ TEST_F(DamageTest, Path_NamesWhatIsNoFile_IsRefused) {
   EXPECT_THAT(open().error().message, HasSubstr("expected a regular file"));
 }
 
-TEST_F(DamageTest, AFolderThatIsNoneIsAnError) {
+TEST_F(DamageTest, MissingFolder_IsAnError) {
   ASSERT_TRUE(write_file(folder_ / "file", "x"));
   path_ = folder_ / "file" / "journal.db";
   const auto journal = open();

@@ -1,5 +1,5 @@
-// A small journal cut off, or with a bit changed, at every place: refused with a reason, or sound,
-// and never with a step that is not what was acknowledged.
+// A small journal, truncated or with one bit flipped, at every place: it is refused with a reason, or intact. No
+// step may differ from the acknowledged one.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -102,7 +102,7 @@ class EveryByteTest : public JournalTest {
 };
 
 /// Every byte of the header, each end of a page, and every 61st byte besides.
-TEST_F(EveryByteTest, AFileThatIsCutOffIsRefused) {
+TEST_F(EveryByteTest, TruncatedFile_IsRefused) {
   for (const std::size_t size : places(folded_.size(), 256, kPage, kPage, 61)) {
     put(std::string_view(folded_).substr(0, size), {});
     ASSERT_EQ(read(), std::nullopt) << "cut at " << size << " of " << folded_.size();
@@ -110,7 +110,7 @@ TEST_F(EveryByteTest, AFileThatIsCutOffIsRefused) {
 }
 
 /// Every byte of the log's header and of its first frame's, each end of a frame, and every 127th.
-TEST_F(EveryByteTest, ALogThatIsCutOffGivesWhatWasAcknowledgedFirst) {
+TEST_F(EveryByteTest, TruncatedLog_HasTheEarlierSteps) {
   std::int64_t before = 0;
   for (const std::size_t size : places(log_.size(), 80, kLogHeader, kFrame, 127)) {
     put(open_, std::string_view(log_).substr(0, size));
@@ -126,7 +126,7 @@ TEST_F(EveryByteTest, ALogThatIsCutOffGivesWhatWasAcknowledgedFirst) {
 
 /// A bit of every byte of the header, of those at each end of a page, and of every 13th besides. Found
 /// by fuzzing: a reply, a reward or a task's hash that had changed was believed.
-TEST_F(EveryByteTest, ABitThatFlipsInTheFileChangesNoStep) {
+TEST_F(EveryByteTest, FlippedBitInTheFile_ChangesNoStep) {
   std::size_t refused = 0, sound = 0;
   for (const std::size_t at : places(folded_.size(), 100, kPage, kPage, 13)) {
     std::string file = folded_;
@@ -143,7 +143,7 @@ TEST_F(EveryByteTest, ABitThatFlipsInTheFileChangesNoStep) {
   EXPECT_GT(sound, 100u) << "most of a small journal is room";
 }
 
-TEST_F(EveryByteTest, ABitThatFlipsInTheLogChangesNoStep) {
+TEST_F(EveryByteTest, FlippedBitInTheLog_ChangesNoStep) {
   std::size_t fewer = 0;
   for (const std::size_t at : places(log_.size(), 80, kLogHeader, kFrame, 127)) {
     std::string log = log_;
@@ -157,7 +157,7 @@ TEST_F(EveryByteTest, ABitThatFlipsInTheLogChangesNoStep) {
 }
 
 /// A journal of version 2 has no sums: they are made when a server opens it.
-TEST_F(EveryByteTest, AnOlderJournalIsBroughtUpToDate) {
+TEST_F(EveryByteTest, OlderJournal_IsMigrated) {
   put(folded_, {});
   make_older(2);
   EXPECT_THAT(JournalReader::open(path_).error().message,

@@ -1,4 +1,5 @@
-// The journal over a disk that fails at one operation after another. Some are tried; with HONE_SWEEP set, all of them.
+// The journal on a disk that fails at one operation after another. Some operations are tried; with HONE_SWEEP set,
+// all.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -82,7 +83,7 @@ std::int64_t steps_after(std::int64_t k) {
   return 1 + k * 7919 % (2 * kEach - 1);
 }
 
-TEST_F(FaultsTest, NothingToldIsLostWhereverThePowerGoes) {
+TEST_F(FaultsTest, PowerLoss_KeepsEveryAcknowledgedStep) {
   disk_.fail_at(0, Fault::kNone);
   work(*opened(faulty()));
   const std::int64_t all = disk_.operations();
@@ -104,7 +105,7 @@ TEST_F(FaultsTest, NothingToldIsLostWhereverThePowerGoes) {
   RecordProperty("points", static_cast<int>(points));
 }
 
-TEST_F(FaultsTest, TheSweepSeesADiskThatLies) {
+TEST_F(FaultsTest, DiskThatIgnoresSyncs_IsDetectedByTheSweep) {
   disk_.fail_at(600, Fault::kLyingSync);
   const Acknowledged told = work(*opened(faulty()));
   ASSERT_EQ(told.turns.size(), 100u);
@@ -114,7 +115,7 @@ TEST_F(FaultsTest, TheSweepSeesADiskThatLies) {
   EXPECT_THAT(violation(told), HasSubstr("is lost"));
 }
 
-TEST_F(FaultsTest, NothingIsToldThatWasNotSynced) {
+TEST_F(FaultsTest, Acknowledgement_ComesAfterTheSync) {
   auto journal = opened(faulty());
   ASSERT_TRUE(add(*journal, episode_record(1)));
   disk_.fail_at(1, Fault::kPowerLoss);
@@ -127,7 +128,7 @@ TEST_F(FaultsTest, NothingIsToldThatWasNotSynced) {
   EXPECT_FALSE(*journal->reader().episode(2));
 }
 
-TEST_F(FaultsTest, AFullDiskIsSaidAndPasses) {
+TEST_F(FaultsTest, FullDisk_IsReportedAndWritingResumes) {
   auto journal = opened(faulty());
   ASSERT_TRUE(add(*journal, episode_record(1)));
   disk_.fail_at(1, Fault::kFull);
@@ -171,7 +172,7 @@ TEST_F(FaultsTest, AFullDisk_IsNoProblemOnceThereIsRoomAgain) {
   EXPECT_EQ(journal->problem(), "");
 }
 
-TEST_F(FaultsTest, AfterAFailedSyncNothingIsToldAnyMore) {
+TEST_F(FaultsTest, FailedSync_NothingMoreIsAcknowledged) {
   // Which operation of one addition is its sync is SQLite's business: one of them is.
   int refused_later = 0;
   for (std::int64_t k = 1; k <= 40; ++k) {

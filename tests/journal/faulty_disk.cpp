@@ -1,4 +1,4 @@
-// A VFS around SQLite's own.
+// A VFS that wraps SQLite's own.
 #include "journal/faulty_disk.hpp"
 
 #include <fcntl.h>

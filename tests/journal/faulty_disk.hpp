@@ -1,5 +1,5 @@
-// FaultyDisk: SQLite's file functions over a disk that loses what was not synced, fails, or fills
-// up, at a chosen operation.
+// FaultyDisk: SQLite's file functions on a disk that loses unsynced data, fails, or fills up, at a chosen
+// operation.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Records with something in every field.
+// Records in which every field is set.
 #include "journal/journal_fixture.hpp"
 
 #include "base/crypto.hpp"

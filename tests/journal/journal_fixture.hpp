@@ -1,4 +1,4 @@
-// What the journal's tests share: a folder of their own, records, and adding with an answer.
+// Shared by the journal's tests: a temporary folder, records, and writes that wait for their result.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is added comes back, also from a second start; and who may open a journal.
+// Records are read back as written, also after a restart; and a journal has one server at a time.
 #include "journal/journal.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST_F(JournalTest, GivesBackWhatWasAdded) {
+TEST_F(JournalTest, Records_RoundTrip) {
   EpisodeRecord record = episode_record(0xfedcba9876543210u);
   record.reset_key = sha256("key");
   record.parent = 5;
@@ -45,7 +45,7 @@ TEST_F(JournalTest, GivesBackWhatWasAdded) {
   EXPECT_TRUE(std::isnan(episode.turns[0].reward));
 }
 
-TEST_F(JournalTest, KnowsWhichEpisodesAreHeld) {
+TEST_F(JournalTest, OpenEpisodes_AreListed) {
   auto journal = opened();
   for (std::uint64_t id = 1; id <= 4; ++id) {
     EpisodeRecord record = episode_record(id, id % 2 == 0 ? "even" : "odd");
@@ -70,7 +70,7 @@ TEST_F(JournalTest, KnowsWhichEpisodesAreHeld) {
   EXPECT_FALSE(*journal->reader().held_reset(sha256("3"))) << "its key is free again";
 }
 
-TEST_F(JournalTest, AnIntentLastsUntilItsTurnIsThere) {
+TEST_F(JournalTest, Intent_IsKeptUntilItsTurnIsRecorded) {
   auto journal = opened();
   ASSERT_TRUE(add(*journal, episode_record(9)));
   journal->add(IntentRecord{9, 1, sha256("code"), 4711});
@@ -96,7 +96,7 @@ TEST_F(JournalTest, StoresTheSameSubmissionOnce) {
   EXPECT_LT(std::filesystem::file_size(path_), 10 * code.size());
 }
 
-TEST_F(JournalTest, AFailureHitsWhomItBelongsTo) {
+TEST_F(JournalTest, FailedRecord_DoesNotAffectOthers) {
   auto journal = opened();
   ASSERT_TRUE(add(*journal, episode_record(1)));
   std::atomic<int> good = 0, bad = 0;
@@ -115,7 +115,7 @@ TEST_F(JournalTest, AFailureHitsWhomItBelongsTo) {
   EXPECT_EQ((*journal->reader().episode(1))->turns.size(), 200u);
 }
 
-TEST_F(JournalTest, ManyThreadsShareASync) {
+TEST_F(JournalTest, ManyThreads_ShareASync) {
   auto journal = opened();
   ASSERT_TRUE(add(*journal, episode_record(1)));
   std::atomic<int> done = 0;
@@ -133,7 +133,7 @@ TEST_F(JournalTest, ManyThreadsShareASync) {
   EXPECT_LT(journal->stats().find("syncs")->as_int(), 400) << "group commit";
 }
 
-TEST_F(JournalTest, WhatWaitsIsWrittenAtTheEnd) {
+TEST_F(JournalTest, QueuedRecords_AreWrittenAtTheEnd) {
   int done = 0;
   {
     auto journal = opened();
@@ -145,7 +145,7 @@ TEST_F(JournalTest, WhatWaitsIsWrittenAtTheEnd) {
   EXPECT_EQ(opened()->reader().held()->size(), 100u);
 }
 
-TEST_F(JournalTest, ASecondServerIsRefused) {
+TEST_F(JournalTest, SecondServer_IsRefused) {
   auto first = opened();
   const auto second = open();
   ASSERT_FALSE(second);
@@ -154,7 +154,7 @@ TEST_F(JournalTest, ASecondServerIsRefused) {
   EXPECT_TRUE(JournalReader::open(path_)) << "reading is allowed at the same time";
 }
 
-TEST_F(JournalTest, ANewerSchemaIsRefused) {
+TEST_F(JournalTest, NewerSchema_IsRefused) {
   opened();
   {
     auto database = Database::open(path_, Database::Mode::kWrite);
@@ -167,7 +167,7 @@ TEST_F(JournalTest, ANewerSchemaIsRefused) {
   EXPECT_FALSE(JournalReader::open(path_));
 }
 
-TEST_F(JournalTest, AnOlderSchemaIsBroughtUpToDate) {
+TEST_F(JournalTest, OlderSchema_IsMigrated) {
   {
     auto journal = opened();
     ASSERT_TRUE(add(*journal, episode_record(1)));
@@ -241,7 +241,7 @@ TEST_F(JournalTest, UnknownOutcome_IsReadAndWrittenAsItIs) {
 
 /// A statement that was left with rows to come kept SQLite from folding the log into the file
 /// wherever a batch ended with an action that was known.
-TEST_F(JournalTest, TheLogStaysSmallWhenActionsRepeat) {
+TEST_F(JournalTest, Log_StaysSmallWhenActionsRepeat) {
   auto journal = opened();
   ASSERT_TRUE(add(*journal, episode_record(1)));
   for (std::int64_t turn = 1; turn <= 400; ++turn) {
@@ -254,7 +254,7 @@ TEST_F(JournalTest, TheLogStaysSmallWhenActionsRepeat) {
   EXPECT_LT(std::filesystem::file_size(path_.string() + "-wal"), 8u << 20) << "of 16 MB";
 }
 
-TEST_F(JournalTest, ADatabaseOfAnotherProgramIsRefused) {
+TEST_F(JournalTest, DatabaseOfAnotherProgram_IsRefused) {
   {
     auto database = Database::open(path_, Database::Mode::kWrite);
     ASSERT_TRUE((*database)->execute("CREATE TABLE accounts (id INTEGER)"));
@@ -285,7 +285,7 @@ TEST_F(JournalTest, ListsWithAFilter) {
   EXPECT_EQ(journal->reader().list(filter)->size(), 4u);
 }
 
-TEST_F(JournalTest, CopiesItselfWhileItIsWritten) {
+TEST_F(JournalTest, Copy_WorksDuringWrites) {
   auto journal = opened();
   ASSERT_TRUE(add(*journal, episode_record(1)));
   ASSERT_TRUE(journal->reader().copy_to(folder_ / "copy.db"));

@@ -1,4 +1,4 @@
-// How much forgetting does at once.
+// How many rows retention deletes at a time.
 #include "journal/pace.hpp"
 
 #include <gtest/gtest.h>
@@ -8,13 +8,13 @@ namespace {
 
 using std::chrono::microseconds;
 
-TEST(Pace, KeepsItsMostOnAFastDisk) {
+TEST(Pace, FastDisk_KeepsTheMaximum) {
   Pace pace;
   for (int i = 0; i < 100; ++i) pace.took(microseconds(6000));
   EXPECT_EQ(pace.budget(), Pace::kMost);
 }
 
-TEST(Pace, HalvesAfterEachThatTookTooLong) {
+TEST(Pace, SlowTransaction_HalvesTheNext) {
   Pace pace;
   pace.took(Pace::kGoal + microseconds(1));
   EXPECT_EQ(pace.budget(), Pace::kMost / 2);
@@ -22,13 +22,13 @@ TEST(Pace, HalvesAfterEachThatTookTooLong) {
   EXPECT_EQ(pace.budget(), Pace::kMost / 4);
 }
 
-TEST(Pace, DoesSomethingHoweverSlowTheDisk) {
+TEST(Pace, VerySlowDisk_StillMakesProgress) {
   Pace pace;
   for (int i = 0; i < 100; ++i) pace.took(microseconds(1'000'000));
   EXPECT_EQ(pace.budget(), Pace::kLeast);
 }
 
-TEST(Pace, GrowsAgainWhenTheDiskIsFast) {
+TEST(Pace, FastDisk_RaisesItAgain) {
   Pace pace;
   for (int i = 0; i < 100; ++i) pace.took(microseconds(1'000'000));
   for (int i = 0; i < 100; ++i) pace.took(microseconds(1000));
@@ -36,7 +36,7 @@ TEST(Pace, GrowsAgainWhenTheDiskIsFast) {
 }
 
 /// A disk that takes eight times as long as the work: it settles below the goal.
-TEST(Pace, SettlesWhereAWholeTransactionTakesAboutItsGoal) {
+TEST(Pace, ConstantDisk_SettlesAtTheGoal) {
   Pace pace;
   for (int i = 0; i < 50; ++i) pace.took(pace.budget() * 8);
   for (int i = 0; i < 50; ++i) {

@@ -1,4 +1,4 @@
-// What a reply repeats is left out of the journal and comes back byte for byte.
+// Compression of replies by their repeated text, and exact decompression.
 #include "journal/repeats.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::string there_and_back(const std::string& reply, const std::string& action,
   return whole ? *whole : "nothing";
 }
 
-TEST(RepeatsTest, AReplyThatSaysCodeAndWordsTwiceIsSmall) {
+TEST(RepeatsTest, ReplyWithRepeatedText_IsSmall) {
   const std::string code = text_of(1, 6000), words = text_of(2, 2000);
   const std::string cut = words.substr(0, 700) + "…" + words.substr(1500);
   const std::string reply = "head" + code + "between" + cut + "more" + cut + words + code + "tail";
@@ -36,7 +36,7 @@ TEST(RepeatsTest, AReplyThatSaysCodeAndWordsTwiceIsSmall) {
       << "it repeats itself";
 }
 
-TEST(RepeatsTest, EveryReplyComesBack) {
+TEST(RepeatsTest, EveryReply_RoundTrips) {
   for (const std::size_t size : {0u, 1u, 7u, 8u, 11u, 12u, 13u, 127u, 128u, 129u, 20000u}) {
     const std::string reply = text_of(size, size);
     EXPECT_EQ(there_and_back(reply, "", ""), reply) << size;
@@ -47,7 +47,7 @@ TEST(RepeatsTest, EveryReplyComesBack) {
 }
 
 /// Pieces of each other, with bytes changed here and there.
-TEST(RepeatsTest, WhateverIsMadeOfTheSameTextsComesBack) {
+TEST(RepeatsTest, RandomRepetitions_RoundTrip) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     std::mt19937_64 random(seed);
     const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
@@ -63,7 +63,7 @@ TEST(RepeatsTest, WhateverIsMadeOfTheSameTextsComesBack) {
   }
 }
 
-TEST(RepeatsTest, WhatNoReplyLeftIsRefusedOrShort) {
+TEST(RepeatsTest, RandomBytes_AreRefusedOrShort) {
   const std::string code = text_of(1, 300);
   const std::string left = without_repeats("a" + code + "b" + code, code, "");
   EXPECT_NE(with_repeats(left, "", ""), "a" + code + "b" + code) << "of other texts";
@@ -86,7 +86,7 @@ class RepeatsInJournalTest : public JournalTest {
   }
 };
 
-TEST_F(RepeatsInJournalTest, CodeAndCompilersWordsAreStoredOnce) {
+TEST_F(RepeatsInJournalTest, CodeAndCompilerOutput_AreStoredOnce) {
   const std::string code = text_of(1, 20000), words = text_of(2, 20000);
   auto journal = opened();
   for (std::uint64_t id = 1; id <= 20; ++id) {
@@ -105,7 +105,7 @@ TEST_F(RepeatsInJournalTest, CodeAndCompilersWordsAreStoredOnce) {
   EXPECT_EQ(*(*read)->turns[0].words, words) << "a branch refers to them too";
 }
 
-TEST_F(RepeatsInJournalTest, WordsGoWithTheLastTurnThatHasThem) {
+TEST_F(RepeatsInJournalTest, CompilerOutput_IsDeletedWithItsLastTurn) {
   {
     auto journal = opened();
     for (std::uint64_t id = 1; id <= 2; ++id) {
@@ -123,7 +123,7 @@ TEST_F(RepeatsInJournalTest, WordsGoWithTheLastTurnThatHasThem) {
 }
 
 /// Version 3 held replies whole, and in a row's sum.
-TEST_F(RepeatsInJournalTest, AJournalOfVersion3IsBroughtUpToDateAndItsDamageKept) {
+TEST_F(RepeatsInJournalTest, Version3Journal_IsMigratedAndItsDamageKept) {
   const std::string code = text_of(1, 5000);
   {
     auto journal = opened();

@@ -1,4 +1,4 @@
-// Growth has bounds: old and too many episodes go, what is held stays.
+// Limits of age and size: old episodes are deleted, open ones are kept.
 #include "journal/journal_fixture.hpp"
 #include "journal/writer.hpp"
 
@@ -24,7 +24,7 @@ class RetentionTest : public JournalTest {
   }
 };
 
-TEST_F(RetentionTest, WhatIsHeldStays) {
+TEST_F(RetentionTest, OpenEpisodes_AreKept) {
   fill(100);
   auto writer = Writer::open(path_, {});
   ASSERT_TRUE(writer);
@@ -42,7 +42,7 @@ TEST_F(RetentionTest, WhatIsHeldStays) {
   EXPECT_EQ(*(*journal->reader().episode(1))->turns[0].action, "shared by all");
 }
 
-TEST_F(RetentionTest, SizeIsALimitAndTheFileShrinks) {
+TEST_F(RetentionTest, SizeLimit_DeletesEpisodesAndShrinksTheFile) {
   fill(100);
   auto writer = Writer::open(path_, {});
   ASSERT_TRUE(writer);
@@ -60,7 +60,7 @@ TEST_F(RetentionTest, SizeIsALimitAndTheFileShrinks) {
   EXPECT_LE(static_cast<std::int64_t>(std::filesystem::file_size(path_)), limit + limit / 8);
 }
 
-TEST_F(RetentionTest, ALongEpisodeGoesTurnByTurnAndIsNotSeenMeanwhile) {
+TEST_F(RetentionTest, LongEpisode_IsDeletedTurnByTurnAndHidden) {
   {
     auto journal = opened();
     ASSERT_TRUE(add(*journal, episode_record(1)));
@@ -92,7 +92,7 @@ TEST_F(RetentionTest, ALongEpisodeGoesTurnByTurnAndIsNotSeenMeanwhile) {
   EXPECT_EQ(*(*JournalReader::open(path_))->check(), std::vector<std::string>());
 }
 
-TEST_F(RetentionTest, AgeIsALimit) {
+TEST_F(RetentionTest, AgeLimit_DeletesOldEpisodes) {
   fill(10);
   auto writer = Writer::open(path_, {});
   ASSERT_TRUE(writer);

@@ -1,4 +1,4 @@
-// Write-ahead logs that a disk has spoilt, names of one file, and who may read it.
+// Damaged write-ahead logs, several names of one file, and file modes.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -50,13 +50,13 @@ class WalTest : public JournalTest {
   std::string log_;
 };
 
-TEST_F(WalTest, OneThatIsWholeIsTaken) {
+TEST_F(WalTest, IntactLog_IsAccepted) {
   EXPECT_EQ(lost_in_wal(killed_), "");
   EXPECT_EQ(lost_in_wal(folder_ / "none"), "");
 }
 
 /// A loss of power may leave it so: no client had a reply.
-TEST_F(WalTest, OneWhoseLastTransactionIsTornIsTaken) {
+TEST_F(WalTest, TornLastTransaction_IsAccepted) {
   const std::size_t before = commits()[commits().size() - 2] + kFrame;
   for (std::size_t size = before; size < log_.size(); size += 331) {
     ASSERT_TRUE(write_file(wal_of(killed_), std::string_view(log_).substr(0, size)));
@@ -66,7 +66,7 @@ TEST_F(WalTest, OneWhoseLastTransactionIsTornIsTaken) {
   EXPECT_EQ(lost_in_wal(killed_), "");
 }
 
-TEST_F(WalTest, OneThatIsSpoiltBeforeOthersEndedIsRefused) {
+TEST_F(WalTest, DamageBeforeLaterTransactions_IsRefused) {
   const std::size_t third_last = commits()[commits().size() - 3];
   for (const std::size_t at : {std::size_t{17}, kHeader + 1, kHeader + 9, kHeader + 17,
                                kHeader + 24 + 2000, third_last + 5, third_last + 30}) {
@@ -90,7 +90,7 @@ TEST_F(WalTest, OneThatIsSpoiltBeforeOthersEndedIsRefused) {
   }
 }
 
-TEST_F(WalTest, OneThatAServerWritesIsNeverSpoilt) {
+TEST_F(WalTest, LogOfARunningServer_IsNeverReportedDamaged) {
   auto journal = opened();
   std::atomic<bool> stop = false;
   std::thread writes([&] {
@@ -101,7 +101,7 @@ TEST_F(WalTest, OneThatAServerWritesIsNeverSpoilt) {
   writes.join();
 }
 
-TEST_F(WalTest, OfTwoServersByTwoNamesOneIsRefused) {
+TEST_F(WalTest, SecondServerByAnotherName_IsRefused) {
   const auto journal = opened();
   const fs::path link = folder_ / "link.db", twin = folder_ / "twin.db";
   fs::create_symlink(path_, link);
@@ -119,7 +119,7 @@ TEST_F(WalTest, OfTwoServersByTwoNamesOneIsRefused) {
   EXPECT_FALSE(compact_journal(link, 0));
 }
 
-TEST_F(WalTest, NobodyElseReadsAJournalOrItsCopy) {
+TEST_F(WalTest, JournalAndItsCopy_ArePrivateToTheUser) {
   const auto journal = opened();
   ASSERT_TRUE(add(*journal, episode_record(70)));
   const fs::path copy = folder_ / "copy.db";

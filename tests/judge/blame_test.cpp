@@ -1,4 +1,4 @@
-// Places and causes in a judgement.
+// Places and causes in a judgement, and their texts.
 #include "judge/blame.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The tolerance: what passes, what does not, and what a wrong answer is told.
+// The tolerance: outputs that pass and fail, and the reported mismatch.
 #include "judge/compare.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::optional<Mismatch> compare(const std::vector<float>& got, const std::vector
                         row == 0 ? got.size() : row, t);
 }
 
-TEST(Compare, RelativeAndAbsolute) {
+TEST(Compare, RelativeAndAbsoluteTolerance_Add) {
   EXPECT_FALSE(compare({1.0f, 100.001f}, {1.0, 100.0}, {.rtol = 1e-4}));
   auto wrong = compare({1.0f, 100.1f, 7.0f}, {1.0, 100.0, 8.0}, {.rtol = 1e-4});
   ASSERT_TRUE(wrong);
@@ -40,7 +40,7 @@ TEST(Compare, RmsOverTensorOrRow) {
   EXPECT_EQ(wrong->index, std::vector<std::int64_t>{2});
 }
 
-TEST(Compare, NaNAndInfinityEqualThemselvesOnly) {
+TEST(Compare, NanAndInfinity_EqualThemselvesOnly) {
   EXPECT_FALSE(compare({kNaN, kInf, -kInf}, {kNaN, kInf, -kInf}, {.rtol = 0.1}));
   auto wrong = compare({kNaN, 1.0f}, {1.0, 1.0}, {.rtol = 0.1});
   ASSERT_TRUE(wrong);
@@ -49,7 +49,7 @@ TEST(Compare, NaNAndInfinityEqualThemselvesOnly) {
   EXPECT_TRUE(compare({1.0f}, {kNaN}, {.rtol = 0.1}));
 }
 
-TEST(Compare, IntegersAreEqualOrNot) {
+TEST(Compare, Integers_AreEqualOrNot) {
   const std::vector<std::int32_t> expected{1, 2, 3}, got{1, 2, 9};
   EXPECT_FALSE(compare_output(expected.data(), expected.data(), DType::kI32, 3, 3, Tolerance{}));
   auto wrong = compare_output(got.data(), expected.data(), DType::kI32, 3, 3, Tolerance{});
@@ -74,12 +74,12 @@ void expect_compared(DType dtype, double step) {
   EXPECT_TRUE(std::isinf(error_share(&nan, expected.data(), dtype, 1, 1, {.rtol = 1.0})));
 }
 
-TEST(Compare, FloatsOfSixteenBitsAreComparedAsDoubles) {
+TEST(Compare, FloatsOfSixteenBits_AreComparedAsDoubles) {
   expect_compared<Half>(DType::kF16, 0x1p-10);
   expect_compared<Bfloat16>(DType::kBF16, 0x1p-7);
 }
 
-TEST(Compare, ShareOfTheTolerance) {
+TEST(Compare, ErrorShare_IsRelativeToTheTolerance) {
   const float got = 1.5f;
   const double expected = 1.0;
   EXPECT_DOUBLE_EQ(error_share(&got, &expected, DType::kF32, 1, 1, {.rtol = 1.0}), 0.5);

@@ -1,4 +1,4 @@
-// Inputs: the same seed the same bytes, other seeds others, and each family what it says.
+// Generated inputs: they depend on the seed only, and each generator has its distribution.
 #include "judge/fill.hpp"
 
 #include <gtest/gtest.h>
@@ -23,14 +23,14 @@ double mean(const std::vector<float>& v) {
   return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
 }
 
-TEST(Fill, FollowsFromItsSeed) {
+TEST(Fill, SameSeed_GivesTheSameBytes) {
   for (const char* kind : {"normal", "uniform", "cancel", "scaled", "ties", "sparse"}) {
     EXPECT_EQ(fill(kind, 0.5, 2, 7), fill(kind, 0.5, 2, 7)) << kind;
     EXPECT_NE(fill(kind, 0.5, 2, 7), fill(kind, 0.5, 2, 8)) << kind;
   }
 }
 
-TEST(Fill, KindsAreWhatTheySay) {
+TEST(Fill, EachKind_HasItsDistribution) {
   const auto normal = fill("normal", 3, 2);
   EXPECT_NEAR(mean(normal), 3, 0.05);
   double variance = 0;
@@ -47,7 +47,7 @@ TEST(Fill, KindsAreWhatTheySay) {
   EXPECT_EQ(fill("constant", 4, 0)[99], 4);
 }
 
-TEST(Fill, IntegersCoverTheirRangeAndNothingElse) {
+TEST(Fill, Integers_CoverTheirRangeAndNothingElse) {
   std::vector<std::int8_t> bytes(100000);
   fill_tensor(bytes.data(), DType::kI8, bytes.size(), {"integers", -3, 3}, 1);
   EXPECT_EQ(std::set<std::int8_t>(bytes.begin(), bytes.end()),
@@ -74,12 +74,12 @@ void expect_rounded(DType dtype) {
   EXPECT_EQ(values, (std::set<float>{-3, -2, -1, 0, 1, 2, 3}));
 }
 
-TEST(Fill, FloatsOfSixteenBitsAreTheRoundedFloats) {
+TEST(Fill, FloatsOfSixteenBits_AreTheRoundedFloats) {
   expect_rounded<Half>(DType::kF16);
   expect_rounded<Bfloat16>(DType::kBF16);
 }
 
-TEST(Fill, OffsetsRiseFromZeroToTheLastOne) {
+TEST(Fill, Offsets_RiseFromZeroToTheEnd) {
   for (const double power : {1.0, 2.0, 3.0}) {
     for (const std::size_t n : {2u, 3u, 1000u}) {
       std::vector<std::int32_t> offsets(n);
@@ -101,13 +101,13 @@ TEST(Fill, OffsetsRiseFromZeroToTheLastOne) {
   EXPECT_GT(skewed[1000] - skewed[990], 3 * 64 * 9);
 }
 
-TEST(Fill, SeedsAreIndependent) {
+TEST(Fill, Seeds_AreIndependent) {
   EXPECT_NE(derive_seed(1, "a"), derive_seed(1, "b"));
   EXPECT_NE(derive_seed(1, "a", 1), derive_seed(1, "a", 2));
   EXPECT_EQ(derive_seed(1, "a", 1), derive_seed(1, "a", 1));
 }
 
-TEST(Fill, PatternsNoticeEveryByte) {
+TEST(Fill, Pattern_DetectsAnyChangedByte) {
   std::vector<char> arena(1000);
   write_pattern(arena.data(), 3, 997, 42);
   EXPECT_TRUE(pattern_stands(arena.data(), 3, 997, 42));

@@ -1,4 +1,4 @@
-// Where tensors lie: aligned between canaries, or against a guard page to the element.
+// The place of tensors in an arena: aligned between canaries, or exactly before a guard page.
 #include "judge/layout.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-TEST(Layout, TheExactFormOfEveryFloatOutputIsDouble) {
+TEST(Layout, ExactFormOfEveryFloatOutput_IsDouble) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
     Task task = test::sample_task();
     for (Tensor& tensor : task.tensors) tensor.dtype = dtype;
@@ -30,7 +30,7 @@ void expect_canaries(const Region& r, std::uint64_t begin, std::uint64_t bytes) 
   EXPECT_GE(r.end - r.payload - r.bytes, bytes);
 }
 
-TEST(Layout, CanariesStandOnBothSides) {
+TEST(Layout, Canaries_AreOnBothSides) {
   auto layout = lay_out(test::sample_task(), {{"n", 1001}}, 3, Placement::kCanaries, false);
   ASSERT_TRUE(layout);
   std::uint64_t last = 0;
@@ -44,7 +44,7 @@ TEST(Layout, CanariesStandOnBothSides) {
   EXPECT_TRUE(layout->guards.empty());
 }
 
-TEST(Layout, OnADeviceWhatIsWrittenLiesTogether) {
+TEST(Layout, OutputsOnADevice_AreContiguous) {
   auto layout = lay_out(test::sample_task(), {{"n", 1001}}, 3, Placement::kDevice, false);
   ASSERT_TRUE(layout);
   std::uint64_t last = 0;
@@ -61,7 +61,7 @@ TEST(Layout, OnADeviceWhatIsWrittenLiesTogether) {
   EXPECT_EQ(layout->total, last);
 }
 
-TEST(Layout, GuardsStandRightBehindTheLastElement) {
+TEST(Layout, GuardPage_FollowsTheLastElement) {
   Task task = test::sample_task();
   for (const std::int64_t alignment : {0, 64}) {
     task.alignment = alignment;
@@ -79,7 +79,7 @@ TEST(Layout, GuardsStandRightBehindTheLastElement) {
   }
 }
 
-TEST(Layout, ExactFormHasDoublesForOutputs) {
+TEST(Layout, ExactForm_HasDoublesForOutputs) {
   auto layout = lay_out(test::sample_task(), {{"n", 10}}, 1, Placement::kCanaries, true);
   EXPECT_EQ(layout->calls[0][0].bytes, 40u);
   EXPECT_EQ(layout->calls[0][1].bytes, 80u);

@@ -17,7 +17,7 @@ struct Row {
   double element, norm;
 };
 
-TEST(Widened, IsAsTheTableSays) {
+TEST(Widened, Tolerance_FollowsTheTable) {
   const Row rows[] = {
       {"a float32 product is held to the least", 2.3e-6, 4.2e-7, 0, 0, 5e-5, 1e-5},
       {"a deep float32 network widens both", 6.4e-5, 3e-6, 0, 0, 5.12e-4, 1.2e-5},
@@ -38,7 +38,7 @@ TEST(Widened, IsAsTheTableSays) {
   }
 }
 
-TEST(Widened, BfloatOperandsAreOutsideWhereTf32IsAllowed) {
+TEST(Widened, Tf32Allowed_BfloatOperandsFail) {
   // As measured over KernelBench's convolutions: TF32 1.9e-4, cut off 3.7e-4, bfloat16 1.5e-3.
   const OutputTolerance made = widened(
       kLeast, {{.element = 1.7e-3, .norm = 1.9e-4}, OutputError{.element = 3e-3, .norm = 3.7e-4}});
@@ -46,7 +46,7 @@ TEST(Widened, BfloatOperandsAreOutsideWhereTf32IsAllowed) {
   EXPECT_FALSE(is_within({.element = 1e-2, .norm = 1.5e-3}, made));
 }
 
-TEST(Widened, SharesOfFlippedElementsAreAllowedSeveralTimesOver) {
+TEST(Widened, FlippedElements_AreAllowedUpToAMultiple) {
   const OutputTolerance none = widened(kLeast, {});
   EXPECT_TRUE(may_be_outside(none, 0, 100));
   EXPECT_FALSE(may_be_outside(none, 1, 100));
@@ -55,7 +55,7 @@ TEST(Widened, SharesOfFlippedElementsAreAllowedSeveralTimesOver) {
   EXPECT_FALSE(may_be_outside(some, 5, 100));
 }
 
-TEST(ReferenceError, TextAndBackAndTheLargerOfTwo) {
+TEST(ReferenceError, Errors_RoundTripAndMerge) {
   const auto read = reference_error_from_json(
       R"({"outputs":[{"own":[1e-6,1e-7,0,0,0],"allowed":[2e-3,2e-4,0,0,0]}],"in_double":true,"memory_bytes":1000})");
   ASSERT_TRUE(read) << read.error().message;
@@ -73,7 +73,7 @@ TEST(ReferenceError, TextAndBackAndTheLargerOfTwo) {
   EXPECT_DOUBLE_EQ(both.outputs[0].own.element, 1e-6);
 }
 
-TEST(ReferenceError, BrokenReportsAreNamed) {
+TEST(ReferenceError, BrokenReports_AreNamed) {
   for (const char* text :
        {"", "{}", R"({"outputs":[{}],"in_double":true,"memory_bytes":1})",
         R"({"outputs":[{"own":[1,2]}],"in_double":true,"memory_bytes":1})",
@@ -103,7 +103,7 @@ std::vector<float> with_error(const std::vector<double>& values, double relative
   return made;
 }
 
-TEST(Compare, ErrorsThatAreSmallEachMayBeTooLargeTogether) {
+TEST(Compare, ManySmallErrors_FailTogether) {
   const auto expected = waves(1000);
   const OutputTolerance tolerance = widened(kLeast, {});
   EXPECT_FALSE(compare(with_error(expected, 1e-6), expected, tolerance));
@@ -115,7 +115,7 @@ TEST(Compare, ErrorsThatAreSmallEachMayBeTooLargeTogether) {
   EXPECT_EQ(wrong->index.size(), 1u);
 }
 
-TEST(Compare, LargeElementsHideNoneOfTheOthers) {
+TEST(Compare, LargeElements_DoNotHideErrorsOfOthers) {
   auto expected = waves(4000);
   for (std::size_t i = 0; i < expected.size(); i += 2) expected[i] = -1e9;
   std::vector<float> got(expected.begin(), expected.end());
@@ -127,7 +127,7 @@ TEST(Compare, LargeElementsHideNoneOfTheOthers) {
   EXPECT_TRUE(compare(got, expected, tolerance));
 }
 
-TEST(Compare, WhatTheTypeCannotHoldIsZeroOrInfinite) {
+TEST(Compare, ValueOutOfRange_IsZeroOrInfinite) {
   const Tolerance least{.rtol = 5e-5,
                         .atol = smallest_of(DType::kF32),
                         .rms = 5e-5,
@@ -140,7 +140,7 @@ TEST(Compare, WhatTheTypeCannotHoldIsZeroOrInfinite) {
   EXPECT_TRUE(compare({1e-3f, 0.0f}, {1.46e-144, 0.0}, tolerance));
 }
 
-TEST(SmallScale, IsOfTensorsOfSeveralMagnitudesAlone) {
+TEST(SmallScale, OnlyTensorsOfSeveralMagnitudes_HaveOne) {
   const auto sample = waves(2000);
   EXPECT_EQ(small_scale(sample, 0.7, DType::kF32), 0);
   auto masked = sample;

@@ -1,4 +1,4 @@
-// Every message of the judge protocol and every field of it: a new one is covered once it is in its struct.
+// Every message of the judge protocol and every field of it. A new one is covered once it is in its struct.
 #include <gtest/gtest.h>
 
 #include <algorithm>

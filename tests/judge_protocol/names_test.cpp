@@ -1,4 +1,4 @@
-// The names of the enums of the judge protocol: each value has one that comes back, and other names are refused.
+// The enum names of the judge protocol: each converts back to its value, and unknown names are refused.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,5 @@
-// Each answer of tests/kernel_refine/answers gives the code that a person would take. Its README has the format.
+// For each answer of tests/kernel_refine/answers, the extracted code is what a person would take. The README there
+// has the format.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,7 +94,7 @@ std::vector<Answer> read_answers(const std::filesystem::path& path) {
   return answers;
 }
 
-TEST(AnswerCorpus, GivesTheCodeThatAPersonWouldTake) {
+TEST(AnswerCorpus, EachAnswer_GivesTheExpectedCode) {
   std::vector<std::filesystem::path> files;
   for (const auto& one :
        std::filesystem::directory_iterator(test::source_dir() / "tests/kernel_refine/answers")) {

@@ -1,4 +1,4 @@
-// Which of the compiler's words are kept, and that characters stay whole.
+// Shortening of compiler output, without broken characters.
 #include "kernel_refine/compiler_words.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const std::string kOutput =
     "a.cpp:3:5: note: suggested alternative: 'fist'\n"
     "a.cpp:4:5: error: 'second' was not declared\n";
 
-TEST(CompilerWords, ErrorsComeFirstAndInOrder) {
+TEST(CompilerWords, Errors_ComeFirstAndInOrder) {
   const std::string kept = trim_compiler_words(kOutput, 1000);
   EXPECT_LT(kept.find("first"), kept.find("second"));
   EXPECT_LT(kept.find("second"), kept.find("warning"));
@@ -24,7 +24,7 @@ TEST(CompilerWords, ErrorsComeFirstAndInOrder) {
   EXPECT_NE(kept.find("    3 |     first;\n"), std::string::npos);
 }
 
-TEST(CompilerWords, NotesAndWarningsAreDroppedBeforeErrors) {
+TEST(CompilerWords, NotesAndWarnings_AreDroppedBeforeErrors) {
   const std::string kept = trim_compiler_words(kOutput, 200);
   EXPECT_LE(kept.size(), 200u);
   EXPECT_NE(kept.find("'first'"), std::string::npos);
@@ -33,12 +33,12 @@ TEST(CompilerWords, NotesAndWarningsAreDroppedBeforeErrors) {
   EXPECT_NE(kept.find("(left out: 0 errors, 2 warnings and notes)"), std::string::npos) << kept;
 }
 
-TEST(CompilerWords, ARepeatedErrorIsToldOnce) {
+TEST(CompilerWords, RepeatedError_IsKeptOnce) {
   const std::string line = "a.cpp:1:1: error: no\n";
   EXPECT_EQ(trim_compiler_words(line + line + line, 500), line);
 }
 
-TEST(CompilerWords, LongLinesLoseTheirMiddle) {
+TEST(CompilerWords, LongLines_LoseTheirMiddle) {
   const std::string kept = trim_compiler_words(
       "a.cpp:1:1: error: head" + std::string(5000, 'x') + "tail\nb: error: next\n", 800);
   EXPECT_NE(kept.find("error: head"), std::string::npos);
@@ -46,13 +46,13 @@ TEST(CompilerWords, LongLinesLoseTheirMiddle) {
   EXPECT_NE(kept.find("error: next"), std::string::npos);
 }
 
-TEST(CompilerWords, AlwaysWithinTheLimit) {
+TEST(CompilerWords, AnyOutput_StaysWithinTheLimit) {
   for (std::size_t most = 64; most < 600; ++most) {
     EXPECT_LE(trim_compiler_words(kOutput + kOutput, most).size(), most);
   }
 }
 
-TEST(CompilerWords, CutsKeepCharactersWhole) {
+TEST(CompilerWords, Truncation_KeepsCharactersWhole) {
   const std::string text = "aé∀😀bé∀😀cé∀😀dé∀😀";
   for (std::size_t most = 0; most <= text.size(); ++most) {
     for (const std::string& cut : {cut_middle(text, most), cut_end(text, most)}) {
@@ -62,7 +62,7 @@ TEST(CompilerWords, CutsKeepCharactersWhole) {
   }
 }
 
-TEST(CompilerWords, FindsWhatIsNoText) {
+TEST(CompilerWords, InvalidUtf8_IsFound) {
   EXPECT_EQ(find_invalid_utf8("plain é ∀ 😀"), std::string::npos);
   EXPECT_EQ(find_invalid_utf8("ab\xff"), 2u);
   EXPECT_EQ(find_invalid_utf8("ab\xc3"), 2u);            // cut off

@@ -1,4 +1,4 @@
-// The environment by itself: actions taken apart and what is refused before anything is built.
+// The environment alone: interpretation of actions, and actions that are refused before a build.
 #include "episode/service_fixture.hpp"
 
 namespace hone::test {
@@ -30,12 +30,12 @@ class EnvironmentTest : public ::testing::Test {
     EXPECT_NE(verdict, nullptr);
     return verdict != nullptr ? *verdict : Verdict();
   }
-  Candidate taken(const Value& action) {
+  SubmittedCode taken(const Value& action) {
     const auto prepared = environment->prepare(view(), action);
     EXPECT_TRUE(prepared.ok());
-    const auto* candidate = std::get_if<Candidate>(&*prepared);
+    const auto* candidate = std::get_if<SubmittedCode>(&*prepared);
     EXPECT_NE(candidate, nullptr);
-    return candidate != nullptr ? *candidate : Candidate();
+    return candidate != nullptr ? *candidate : SubmittedCode();
   }
 
   const Task task = small_task();
@@ -47,12 +47,12 @@ class EnvironmentTest : public ::testing::Test {
 TEST_F(EnvironmentTest, TakesCodeAndResponses) {
   EXPECT_EQ(taken(Value::map({{"code", "int a;"}})).source, "int a;");
   EXPECT_EQ(taken(Value::map({{"code", "int a;"}, {"language", "C"}})).language, "c");
-  const Candidate found = taken(Value::map({{"response", "so\n```c\nvoid add_relu();\n```"}}));
+  const SubmittedCode found = taken(Value::map({{"response", "so\n```c\nvoid add_relu();\n```"}}));
   EXPECT_EQ(found.source, "void add_relu();\n");
   EXPECT_EQ(found.language, "c");
 }
 
-TEST_F(EnvironmentTest, TheOptionsLanguageNarrowsTheTasks) {
+TEST_F(EnvironmentTest, LanguageOption_NarrowsTheTasks) {
   set(Value::map({{"language", "c"}}));
   EXPECT_EQ(taken(Value::map({{"code", "int a;"}})).language, "c");
   EXPECT_EQ(refused(Value::map({{"response", "```cpp\nint a;\n```"}})).outcome, Outcome::kNoCode);
@@ -60,7 +60,7 @@ TEST_F(EnvironmentTest, TheOptionsLanguageNarrowsTheTasks) {
       environment->prepare(view(), Value::map({{"code", "int a;"}, {"language", "c++"}})).ok());
 }
 
-TEST_F(EnvironmentTest, RefusesWhatIsTooLarge) {
+TEST_F(EnvironmentTest, TooLargeSource_IsRejected) {
   const Verdict verdict = refused(Value::map({{"code", std::string(101, 'a')}}));
   EXPECT_EQ(verdict.outcome, Outcome::kRejected);
   EXPECT_EQ(verdict.reason, "the source has 101 bytes, at most 100 are allowed");
@@ -68,7 +68,7 @@ TEST_F(EnvironmentTest, RefusesWhatIsTooLarge) {
             "the response has 1001 bytes, at most 1000 are allowed");
 }
 
-TEST_F(EnvironmentTest, RefusesWhatIsNoText) {
+TEST_F(EnvironmentTest, InvalidUtf8_IsRejected) {
   EXPECT_EQ(refused(Value::map({{"code", std::string("int a;\0b", 8)}})).reason,
             "the source is not text: byte 0x00 at offset 6");
   EXPECT_EQ(refused(Value::map({{"code", "int \x7f;"}})).reason,
@@ -78,7 +78,7 @@ TEST_F(EnvironmentTest, RefusesWhatIsNoText) {
   EXPECT_EQ(taken(Value::map({{"code", "// é\t\r\n\f"}})).language, "c++");
 }
 
-TEST_F(EnvironmentTest, ALanguageThatTheTaskDoesNotTakeIsAnErrorAndNoTurn) {
+TEST_F(EnvironmentTest, UnknownLanguage_IsAnErrorAndUsesNoTurn) {
   for (const char* kind : {"code", "response"}) {
     const auto prepared =
         environment->prepare(view(), Value::map({{kind, "fn main"}, {"language", "rust"}}));
@@ -89,11 +89,11 @@ TEST_F(EnvironmentTest, ALanguageThatTheTaskDoesNotTakeIsAnErrorAndNoTurn) {
   }
 }
 
-TEST_F(EnvironmentTest, EmptyCodeIsNoCode) {
+TEST_F(EnvironmentTest, EmptyCode_IsNoCode) {
   EXPECT_EQ(refused(Value::map({{"code", " \n"}})).reason, "the code is empty");
 }
 
-TEST_F(EnvironmentTest, TheEchoIsTextAndBounded) {
+TEST_F(EnvironmentTest, EchoedSource_IsTextAndBounded) {
   const Value action = Value::map({{"code", std::string(5000, 'a') + "\xff"}});
   TurnResult result;
   result.verdict = refused(action);
@@ -101,7 +101,7 @@ TEST_F(EnvironmentTest, TheEchoIsTextAndBounded) {
   EXPECT_LE(at(at(observation, {"messages"}).as_array()[0], {"content"}).as_string().size(), 100u);
 }
 
-TEST_F(EnvironmentTest, NilSwitchesAStopRuleOff) {
+TEST_F(EnvironmentTest, Nil_SwitchesAStopRuleOff) {
   KernelRefineOptions options;
   options.templates = templates_folder();
   options.rules.stop_speedup = 1.3;
@@ -114,7 +114,7 @@ TEST_F(EnvironmentTest, NilSwitchesAStopRuleOff) {
   EXPECT_FALSE(environment->stop(view(), fast).ended());
 }
 
-TEST_F(EnvironmentTest, MissingTemplatesAreSaid) {
+TEST_F(EnvironmentTest, MissingTemplate_IsReported) {
   KernelRefineOptions options;
   options.templates = "/nowhere";
   EXPECT_NE(make_kernel_refine(options).error().message.find(

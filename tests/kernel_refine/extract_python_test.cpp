@@ -1,5 +1,4 @@
-// Which Python is taken from responses of the shapes that models give, and from all of the real
-// traces.
+// Python code in responses of typical forms, and in all recorded traces.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -82,7 +81,7 @@ std::vector<Golden> goldens() {
   };
 }
 
-TEST(ExtractPython, GoldenResponses) {
+TEST(ExtractPython, GoldenResponses_GiveTheirCode) {
   for (const Golden& golden : goldens()) {
     const Extracted found = extract(golden.response);
     EXPECT_TRUE(found.found) << golden.name << ": " << found.reason;
@@ -91,7 +90,7 @@ TEST(ExtractPython, GoldenResponses) {
   }
 }
 
-TEST(ExtractPython, NothingIsTakenFromProse) {
+TEST(ExtractPython, Nothing_IsTakenFromProse) {
   const std::string head =
       "expected a fenced block tagged python, or without a tag, with the class 'ModelNew' or the "
       "function 'triton_kernel_wrapper'; found ";
@@ -104,7 +103,7 @@ TEST(ExtractPython, NothingIsTakenFromProse) {
   EXPECT_EQ(extract("<triton>\n\n</triton>").reason, head + "1 block: an empty block");
 }
 
-TEST(ExtractPython, NamesThatOnlyBeginLikeTheEntryAreOthers) {
+TEST(ExtractPython, NameWithTheEntrysPrefix_IsNotTheEntry) {
   EXPECT_EQ(
       extract("```python\nclass ModelNew: pass\n```\n```python\nclass ModelNewer: pass\n```").code,
       "class ModelNew: pass\n");
@@ -120,7 +119,7 @@ std::string stripped(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-TEST(ExtractPython, EveryTurnOfTheRealTracesGivesWhatItsPipelineFound) {
+TEST(ExtractPython, EveryTurnOfTheRealTraces_GivesWhatItsPipelineFound) {
   const std::filesystem::path file =
       test::source_dir().parent_path() / "shared/data/traces/reasoning_traces_qwen3_multiturn.json";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;

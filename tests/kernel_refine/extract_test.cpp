@@ -1,4 +1,4 @@
-// Which code is taken from a response, and that no bytes crash it.
+// Extraction of code from a response; no input crashes it.
 #include "kernel_refine/extract.hpp"
 
 #include <gtest/gtest.h>
@@ -38,33 +38,35 @@ TEST(Extract, PassesOverOtherLanguages) {
   EXPECT_EQ(code_of("```c\nvoid f(void){}\n```\n```c++\nint x;\n```", {"c"}), "void f(void){}\n");
 }
 
-TEST(Extract, SaysTheLanguageOfTheTag) {
+TEST(Extract, Tag_GivesTheLanguage) {
   EXPECT_EQ(extract_code("```C\nf\n```", "f", kBoth).language, "c");
   EXPECT_EQ(extract_code("```cxx title=a\nf\n```", "f", kBoth).language, "c++");
   EXPECT_EQ(extract_code("``` {.cpp}\nf\n```", "f", kBoth).language, "c++");
   EXPECT_EQ(extract_code("```\nf\n```", "f", kBoth).language, "");
 }
 
-TEST(Extract, TildesLongFencesAndNestedBackticks) {
+TEST(Extract, TildesAndLongFences_AreFences) {
   EXPECT_EQ(code_of("~~~cpp\nf\n```\nx\n~~~"), "f\n```\nx\n");
   EXPECT_EQ(code_of("````cpp\n// ```\nf\n```\n````"), "// ```\nf\n```\n");
   EXPECT_EQ(code_of("```cpp\n// ```not a close\nf\n`````"), "// ```not a close\nf\n");
   EXPECT_EQ(code_of("see ```f``` inline\n```cpp\nf()\n```"), "f()\n");
 }
 
-TEST(Extract, CarriageReturnsAreDropped) {
+TEST(Extract, CarriageReturns_AreDropped) {
   EXPECT_EQ(code_of("a\r\n```cpp\r\nvoid f();\r\nint b;\r\n```\r\n"), "void f();\nint b;\n");
 }
 
-TEST(Extract, IndentedFences) { EXPECT_EQ(code_of("1. so:\n   ```cpp\n   f\n   ```"), "f\n"); }
+TEST(Extract, IndentedFence_IsAFence) {
+  EXPECT_EQ(code_of("1. so:\n   ```cpp\n   f\n   ```"), "f\n");
+}
 
-TEST(Extract, AnUnterminatedFenceIsBetterThanNone) {
+TEST(Extract, UnterminatedFence_IsUsed) {
   EXPECT_EQ(code_of("```cpp\nvoid f() {"), "void f() {\n");
   EXPECT_EQ(code_of("```cpp\nint whole;\n```\n```cpp\nvoid f() {"), "void f() {\n")
       << "it defines the entry";
 }
 
-TEST(Extract, Tags) {
+TEST(Extract, CodeBetweenTags_IsTaken) {
   for (const std::string tag : {"triton", "kernel", "code", "answer", "Answer"}) {
     EXPECT_EQ(code_of("<" + tag + ">\nvoid f();\n</" + tag + ">"), "void f();\n") << tag;
   }
@@ -83,7 +85,7 @@ TEST(Extract, CodeBetweenTagsWithinABlock_IsTakenOnce) {
   EXPECT_EQ(found.code.find("const f*"), found.code.rfind("const f*")) << found.code;
 }
 
-TEST(Extract, ReasoningIsRemoved) {
+TEST(Extract, Reasoning_IsRemoved) {
   EXPECT_EQ(answer_of("a<think>b</think>c"), "ac");
   EXPECT_EQ(answer_of("a<think>b"), "a");
   EXPECT_EQ(answer_of("b</think>c"), "c");
@@ -93,7 +95,7 @@ TEST(Extract, ReasoningIsRemoved) {
   EXPECT_FALSE(extract_code("<think>```cpp\nf\n```", "f", kCpp).found);
 }
 
-TEST(Extract, SaysWhatItLookedForAndFound) {
+TEST(Extract, NoCode_ReasonHasExpectedAndFound) {
   EXPECT_EQ(extract_code("no code here", "add_relu", kBoth).reason,
             "expected a fenced block tagged c++ or c, or without a tag, with the function "
             "'add_relu'; found none");
@@ -103,7 +105,7 @@ TEST(Extract, SaysWhatItLookedForAndFound) {
             "empty block");
 }
 
-TEST(Extract, AnyBytesAreTaken) {
+TEST(Extract, AnyBytes_AreAccepted) {
   const std::uint64_t seed = std::random_device()();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
@@ -125,7 +127,7 @@ TEST(Extract, AnyBytesAreTaken) {
   }
 }
 
-TEST(Extract, LongRunsOfMarksThatCloseNothingAreRead) {
+TEST(Extract, LongRunsOfMarks_TakeBoundedTime) {
   constexpr std::size_t kRun = 1 << 15;
   const std::string text = std::string(kRun + 10, '`') + "\n" + std::string(kRun - 10, '`');
   EXPECT_LE(extract_code(text, "f", kBoth).code.size(), text.size());
@@ -135,7 +137,7 @@ TEST(Extract, LongRunsOfMarksThatCloseNothingAreRead) {
 }
 
 // An answer may be long and hold nothing but marks: reading it must not take a square of its length.
-TEST(Extract, AnswersFullOfEachMarkAreRead) {
+TEST(Extract, AnswersFullOfMarks_TakeBoundedTime) {
   constexpr std::size_t kBytes = 1 << 15;
   for (const std::string part : {"```",
                                  "```\n",
@@ -204,7 +206,7 @@ TEST(Extract, AnswersFullOfEachMarkAreRead) {
 }
 
 // Once quadratic: each lone close searched the whole rest for an opening, each tag all fences.
-TEST(Extract, ManyMarksInOneResponse) {
+TEST(Extract, ManyMarks_TakeBoundedTime) {
   std::string closes, tags, fences;
   for (int i = 0; i < 60000; ++i) {
     closes += "</think>";

@@ -1,4 +1,4 @@
-// What a model is told, outcome by outcome: compared to golden files, and kept within its budget.
+// Feedback for each outcome: compared with golden files, and within its token limit.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -54,14 +54,14 @@ Case of(Outcome outcome, const std::string& reason) {
   return c;
 }
 
-TEST(Feedback, SystemAndTask) {
+TEST(Feedback, SystemAndTaskPrompt_MatchTheGoldenFiles) {
   expect_golden("system", messages().system(test::small_task(), kLanguages, "cpu"));
   RefineSettings settings;
   settings.rules.stop_speedup = 1.3;
   expect_golden("task", messages().task(test::small_task(), kLanguages, settings, "cpu"));
 }
 
-TEST(Feedback, WorkOfTorchAlone) {
+TEST(Feedback, OnlyTorchOperators_AreMentioned) {
   const std::string reason =
       "it started no kernel of its own: torch's operators did the work (aten.mm)";
   Case rejected = of(Outcome::kRejected, reason);
@@ -71,7 +71,7 @@ TEST(Feedback, WorkOfTorchAlone) {
   expect_golden("correct_with_a_word", said.feedback());
 }
 
-TEST(Feedback, ModulesHaveWordsOfTheirOwn) {
+TEST(Feedback, Modules_HaveTheirOwnTemplates) {
   const std::vector<std::string> python = {"python"};
   Task module = test::small_task();
   module.title = "19_ReLU";
@@ -101,31 +101,31 @@ TEST(Feedback, ModulesHaveWordsOfTheirOwn) {
   EXPECT_EQ(text.find("__restrict"), std::string::npos);
 }
 
-TEST(Feedback, NoCode) {
+TEST(Feedback, NoCode_MatchesTheGoldenFile) {
   expect_golden("no_code",
                 of(Outcome::kNoCode, "looked for a fenced block; found none").feedback());
 }
 
-TEST(Feedback, Rejected) {
+TEST(Feedback, Rejected_MatchesTheGoldenFile) {
   expect_golden(
       "rejected",
       of(Outcome::kRejected, "the source is not text: byte 0x00 at offset 12").feedback());
 }
 
-TEST(Feedback, BuildFailed) {
+TEST(Feedback, BuildFailed_MatchesTheGoldenFile) {
   Case c = of(Outcome::kBuildFailed, "the compiler found 1 error");
   c.result.verdict->diagnostics =
       "submission.cpp:3:5: error: 'z' was not declared in this scope\n    3 |     z;\n";
   expect_golden("build_failed", c.feedback());
 }
 
-TEST(Feedback, CrashedByASignal) {
+TEST(Feedback, CrashBySignal_MatchesTheGoldenFile) {
   Case c = of(Outcome::kCrashed, "signal SIGSEGV in a check of shape n=1003");
   c.result.verdict->signal = "SIGSEGV";
   expect_golden("crashed", c.feedback());
 }
 
-TEST(Feedback, SignalsHaveTheirMeanings) {
+TEST(Feedback, Signals_AreExplained) {
   EXPECT_NE(signal_meaning("SIGFPE").find("division by zero"), std::string::npos);
   EXPECT_NE(signal_meaning("SIGILL").find("instruction"), std::string::npos);
   EXPECT_NE(signal_meaning("SIGABRT").find("abort()"), std::string::npos);
@@ -134,7 +134,7 @@ TEST(Feedback, SignalsHaveTheirMeanings) {
   EXPECT_EQ(signal_meaning(""), "");
 }
 
-TEST(Feedback, ShapeHint) {
+TEST(Feedback, ShapeNotAMultipleOfEight_HasAHint) {
   EXPECT_NE(shape_hint("shape n=1003").find("n=1003 is no multiple of 8"), std::string::npos);
   EXPECT_NE(shape_hint("m=8, n=9").find("n=9"), std::string::npos);
   EXPECT_EQ(shape_hint("n=1024"), "");
@@ -143,19 +143,19 @@ TEST(Feedback, ShapeHint) {
   EXPECT_EQ(shape_hint("n=99999999999999999999999"), shape_hint("n=999999999999999"));
 }
 
-TEST(Feedback, TimedOutAndOutOfMemory) {
+TEST(Feedback, TimedOutAndOutOfMemory_MatchTheGoldenFiles) {
   expect_golden("timed_out", of(Outcome::kTimedOut, "a call took longer than 10 s").feedback());
   expect_golden("out_of_memory", of(Outcome::kOutOfMemory, "more than 256 MB").feedback());
 }
 
-TEST(Feedback, WrongShown) {
+TEST(Feedback, WrongShownShape_MatchesTheGoldenFile) {
   Case c = of(Outcome::kWrong, "output 'out' is outside the tolerance");
   c.result.verdict->mismatch =
       Mismatch{"out", "n=1003", "cancel", {1002}, 1.25, 0.5, 1e-6, 12, 1003, 3};
   expect_golden("wrong", c.feedback());
 }
 
-TEST(Feedback, WrongHiddenSaysNoNumbersOfElements) {
+TEST(Feedback, WrongHiddenShape_HasNoElementCounts) {
   Case c = of(Outcome::kWrong, "output 'out' is outside the tolerance");
   c.result.verdict->mismatch = Mismatch{"out", "hidden", "normal", {}, {}, {}, 1e-6, 7, 29, 2};
   const std::string text = c.feedback();
@@ -163,11 +163,11 @@ TEST(Feedback, WrongHiddenSaysNoNumbersOfElements) {
   EXPECT_EQ(text.find("29"), std::string::npos);
 }
 
-TEST(Feedback, Cheated) {
+TEST(Feedback, Cheated_MatchesTheGoldenFile) {
   expect_golden("cheated", of(Outcome::kCheated, "faster than memory can be read").feedback());
 }
 
-TEST(Feedback, CorrectSlowFastAndUnmeasured) {
+TEST(Feedback, Correct_MatchesTheGoldenFiles) {
   Case c = of(Outcome::kCorrect, "");
   expect_golden("correct_unmeasured", c.feedback());
   c.result.verdict->speedup = Speedup{0.62, 0.6, 0.64, 161.3, 100, 8, 16, {"noisy"}};
@@ -179,9 +179,9 @@ TEST(Feedback, CorrectSlowFastAndUnmeasured) {
   expect_golden("fast", c.feedback());
 }
 
-TEST(Feedback, Unscored) { expect_golden("unscored", Case().feedback()); }
+TEST(Feedback, Unscored_MatchesTheGoldenFile) { expect_golden("unscored", Case().feedback()); }
 
-TEST(Feedback, StaysWithinItsTokens) {
+TEST(Feedback, Feedback_StaysWithinItsTokens) {
   Case c = of(Outcome::kBuildFailed, std::string(5000, 'r'));
   for (int i = 0; i < 400; ++i) {
     c.result.verdict->diagnostics +=

@@ -1,4 +1,4 @@
-// Prompts: their forms, what they say of the machine, and which of several templates is used.
+// Prompts: their forms, the description of the machine, and the choice of a template.
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
@@ -40,7 +40,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_F(PromptTest, FewShotPutsExamplesBeforeTheTask) {
+TEST_F(PromptTest, FewShot_PutsExamplesBeforeTheTask) {
   const std::string alone = user();
   const std::string after = user(Value::map({{"prompt", "few_shot"}}));
   EXPECT_FALSE(has(alone, "Example 1"));
@@ -51,7 +51,7 @@ TEST_F(PromptTest, FewShotPutsExamplesBeforeTheTask) {
   EXPECT_EQ(user(Value::map({{"prompt", "zero_shot"}})), alone);
 }
 
-TEST_F(PromptTest, ExamplesAreInTheEpisodesLanguage) {
+TEST_F(PromptTest, Examples_AreInTheEpisodesLanguage) {
   const std::string in_c = user(Value::map({{"prompt", "few_shot"}, {"language", "c"}}));
   EXPECT_TRUE(has(in_c, "```c\n#include <stdint.h>")) << in_c;
   task.backends.at("cpu").languages = {"python"};
@@ -60,16 +60,16 @@ TEST_F(PromptTest, ExamplesAreInTheEpisodesLanguage) {
   EXPECT_TRUE(has(in_python, "- The machine: an H200.\n")) << in_python;
   task.backends.at("cpu").languages = {"fortran"};
   EXPECT_EQ(user(Value::map({{"prompt", "few_shot"}})),
-            "options: prompt: found few_shot, and there are no examples in fortran");
+            "options: prompt: found few_shot, but there are no examples in fortran");
 }
 
-TEST_F(PromptTest, AFormThatIsNoneIsRefused) {
+TEST_F(PromptTest, UnknownForm_IsRefused) {
   EXPECT_EQ(user(Value::map({{"prompt", "few_shots"}})),
             "options: prompt: unknown value 'few_shots'; did you mean 'few_shot'?");
   EXPECT_TRUE(has(user(Value::map({{"hardware", std::string(5000, 'x')}})), "options: hardware: "));
 }
 
-TEST_F(PromptTest, SaysWhatTheMachineIsWhereThatIsGiven) {
+TEST_F(PromptTest, Hardware_IsDescribedIfConfigured) {
   EXPECT_FALSE(has(user(), "The machine"));
   const Value options = Value::map({{"hardware", "two cores with AVX2"}});
   EXPECT_TRUE(has(user(options), "\n- The machine: two cores with AVX2.\n- You have 4 turns."));
@@ -78,7 +78,7 @@ TEST_F(PromptTest, SaysWhatTheMachineIsWhereThatIsGiven) {
   EXPECT_EQ(user(Value::map({{"hardware", ""}})).find("The machine"), std::string::npos);
 }
 
-TEST_F(PromptTest, TheNearestVariantOfATemplateIsUsed) {
+TEST_F(PromptTest, NearestVariantOfATemplate_IsUsed) {
   task.dataset = "mine";
   write("system.md", "own\n");
   EXPECT_EQ(message(0, Value::map()), "own\n");
@@ -92,14 +92,14 @@ TEST_F(PromptTest, TheNearestVariantOfATemplateIsUsed) {
   EXPECT_EQ(message(0, Value::map()), "own on the CPU\n");
 }
 
-TEST_F(PromptTest, DeviceCodeHasRulesOfItsOwn) {
+TEST_F(PromptTest, DeviceCode_HasItsOwnRules) {
   task.backends["cuda"] = task.backends.at("cpu");
   task.backends.at("cuda").languages = {"cuda"};
   EXPECT_TRUE(has(message(0, Value::map(), "cuda"), "// hone: launch NAME"));
   EXPECT_FALSE(has(message(1, Value::map(), "cuda"), "CPU core"));
 }
 
-TEST_F(PromptTest, MistakesInOnesOwnTemplatesAreSaid) {
+TEST_F(PromptTest, MistakesInUserTemplates_AreReported) {
   write("tsak.md", "text\n");
   EXPECT_TRUE(has(user(), "tsak.md: unknown template 'tsak'; did you mean 'task'?")) << user();
   std::filesystem::remove(folder.path() / "tsak.md");

@@ -1,4 +1,4 @@
-// The floats of 16 bits, bit by bit, and the table of dtypes.
+// 16-bit floats, bit by bit, and the table of dtypes.
 #include "model/dtype.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ float from_bfloat(std::uint16_t bits) {
   return b;
 }
 
-TEST(DType, KnowsHalfBitForBit) {
+TEST(DType, Half_ConvertsBitForBit) {
   EXPECT_EQ(half(0.0), 0x0000);
   EXPECT_EQ(half(-0.0), 0x8000);
   EXPECT_EQ(half(1.0), 0x3c00);
@@ -49,7 +49,7 @@ TEST(DType, KnowsHalfBitForBit) {
   EXPECT_EQ(from_half(0x7c00), std::numeric_limits<float>::infinity());
 }
 
-TEST(DType, KnowsBfloat16BitForBit) {
+TEST(DType, Bfloat16_ConvertsBitForBit) {
   EXPECT_EQ(bfloat(0.0), 0x0000);
   EXPECT_EQ(bfloat(-0.0), 0x8000);
   EXPECT_EQ(bfloat(1.0), 0x3f80);
@@ -66,7 +66,7 @@ TEST(DType, KnowsBfloat16BitForBit) {
   EXPECT_TRUE(std::isnan(from_bfloat(Bfloat16(std::bit_cast<float>(0x7f800001u)).bits)));
 }
 
-TEST(DType, EveryPatternOfSixteenBitsComesBack) {
+TEST(DType, EverySixteenBitPattern_RoundTrips) {
   for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
     const auto pattern = static_cast<std::uint16_t>(bits);
     if (const float value = from_half(pattern); !std::isnan(value)) {
@@ -79,7 +79,7 @@ TEST(DType, EveryPatternOfSixteenBitsComesBack) {
 }
 
 /// The middle of two neighbours rounds to the even one, and the values next to it round to the nearer one.
-TEST(DType, RoundsHalfToTheNearestEverywhere) {
+TEST(DType, Half_RoundsToNearestEverywhere) {
   for (std::uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const float low = from_half(static_cast<std::uint16_t>(bits));
     const float high = from_half(static_cast<std::uint16_t>(bits + 1));

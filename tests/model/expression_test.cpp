@@ -1,4 +1,4 @@
-// Expressions over dimensions, and their mistakes by column.
+// Expressions over dimensions, and mistakes with their column.
 #include "model/expression.hpp"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-TEST(Fields, ReadsWhatIsThere) {
+TEST(Fields, Members_AreRead) {
   const Value map = Value::map({{"turn", 2}, {"name", "x"}, {"share", 0.5}, {"on", true}});
   Fields f(map, "step");
   EXPECT_EQ(f.integer("turn", 0, 10), 2);
@@ -63,7 +63,7 @@ TEST(Fields, NumberThatIsNotFinite_IsRefusedWithItsName) {
   EXPECT_EQ(said(1e-9, 0.5, 2), "options: stop_speedup: found 1e-09, expected 0.5 to 2");
 }
 
-TEST(Fields, AnUnknownKeyIsSaidBeforeTheMemberThatItMayHaveBeen) {
+TEST(Fields, UnknownKey_IsReportedBeforeAMissingMember) {
   const Value map = Value::map({{"trun", 1}, {"name", 3}});
   Fields misspelt(map, "step");
   misspelt.integer("turn", 0, 10);
@@ -75,7 +75,7 @@ TEST(Fields, AnUnknownKeyIsSaidBeforeTheMemberThatItMayHaveBeen) {
   EXPECT_EQ(wrong.finish().error().message, "step: name: expected text, found int");
 }
 
-TEST(Fields, AsksWhereSomethingStands) {
+TEST(Fields, PlaceFunction_NamesFileAndLine) {
   const Value map = Value::map({{"limits", Value::map({{"threads", "two"}})}});
   Fields f(map, "task",
            [](std::string_view pointer) { return "task.yaml:" + std::to_string(pointer.size()); });

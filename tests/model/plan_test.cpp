@@ -1,4 +1,4 @@
-// Plans: what is read of a source, what it becomes at a shape, and what is refused with its place.
+// Plans: parsing, evaluation for a shape, and mistakes with their place.
 #include "model/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::string mistake(const std::string& source) {
   return plan ? "no mistake" : plan.error().message;
 }
 
-TEST(Plan, DefaultHasAThreadForEachElementOfTheFirstOutput) {
+TEST(Plan, Default_HasAThreadForEachElementOfTheFirstOutput) {
   const auto plan = parse_plan("__global__ void add_relu() {}\n", add_relu(), "add_relu");
   ASSERT_TRUE(plan) << plan.error().message;
   const auto at = ready(*plan, {{"n", 1000}, {"m", 3}});
@@ -48,7 +48,7 @@ TEST(Plan, DefaultHasAThreadForEachElementOfTheFirstOutput) {
                                         HONE_ARGUMENT_I64, HONE_ARGUMENT_F32}));
 }
 
-TEST(Plan, ReadsParenthesesWhereverTheyStand) {
+TEST(Plan, Parentheses_AreReadAnywhere) {
   for (const char* grid : {"4 * (n + 1)", "4*(n + 1)", "( (n + 1) * 4 )", "4 * ( n+1 )",
                            "(1 + n) * (2 + 2)", "((n + 1) * 4, 1)"}) {
     const auto plan = parse_plan(
@@ -105,7 +105,7 @@ TEST(Plan, KeepsFormsApart) {
   EXPECT_EQ(exact->launches[0].kernel, "slow");
 }
 
-TEST(Plan, NamesTheirMistakesAndPlaces) {
+TEST(Plan, Mistakes_AreReportedWithTheirPlace) {
   EXPECT_EQ(mistake("\n// hone: lunch k grid = 1 block = 1\n"),
             "2:15: error: unknown line 'lunch'; did you mean 'launch'?");
   EXPECT_EQ(mistake("// hone: launch k block = 1"), "1:28: error: launch k: no grid");
@@ -118,7 +118,7 @@ TEST(Plan, NamesTheirMistakesAndPlaces) {
   EXPECT_EQ(mistake("// hone: scratch x = 4"), "1:19: error: scratch: the name 'x' is taken");
 }
 
-TEST(Plan, RefusesWhatNoDeviceStarts) {
+TEST(Plan, LaunchBeyondTheLimits_IsRefused) {
   const auto refusal = [](const std::string& launch) {
     const auto plan = parse_plan("// hone: " + launch, add_relu(), "add_relu");
     if (!plan) return plan.error().message;
@@ -134,16 +134,16 @@ TEST(Plan, RefusesWhatNoDeviceStarts) {
   EXPECT_EQ(refusal("launch k grid = 1 block = 1 shared = 1 << 20"),
             "launch of k (line 1): expression '1 << 20', column 3: unexpected '<'");
   EXPECT_EQ(refusal("launch k grid = 3 block = 1 cluster = 2"),
-            "launch of k (line 1): the grid is no multiple of the cluster");
+            "launch of k (line 1): the grid is not a multiple of the cluster");
   EXPECT_EQ(refusal("launch k grid = n * 9223372036854775807 block = 1"),
             "launch of k (line 1): expression 'n * 9223372036854775807', column 24: overflow");
   EXPECT_EQ(refusal("launch k grid = 1 block = 1 args = n * 10000000:i32"),
-            "launch of k (line 1): argument 'n * 10000000' is 10000000000, which no i32 holds");
+            "launch of k (line 1): argument 'n * 10000000' is 10000000000, out of range for i32");
   EXPECT_EQ(refusal("scratch s = m * 1000000\n// hone: launch k grid = 1 block = 1"),
             "scratch s has 70000000000 bytes, expected at most 8589934592 in all");
 }
 
-TEST(Plan, TravelsAsAValue) {
+TEST(Plan, Value_RoundTrips) {
   const auto plan = parse_plan(
       "// hone: scratch s = n\n// hone: launch k<1> grid = n block = 32 shared = 4 cooperative "
       "args = x, s, 2:i32\n",

@@ -1,4 +1,4 @@
-// Tasks: reading, refusing, signatures, and what clients may see.
+// Tasks: reading, mistakes, signatures, and the members that clients may see.
 #include "model/task.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::string refusal(std::string_view key, Value value) {
   return read ? "accepted" : read.error().message;
 }
 
-TEST(Task, ReadsAndWritesTheSame) {
+TEST(Task, Value_RoundTrips) {
   auto task = task_from_value(valid_task());
   ASSERT_TRUE(task) << task.error().message;
   EXPECT_EQ(signature_of(*task),
@@ -90,7 +90,7 @@ Value family(Value fill, Value tensors = Value::map()) {
   return Value::map({{"name", "one"}, {"fill", std::move(fill)}, {"tensors", std::move(tensors)}});
 }
 
-TEST(Task, HasItsInputsFromOneFormOfTheReference) {
+TEST(Task, InputGenerators_OfOneReferenceFormOnly) {
   const Value own = Value::map({{"kind", "reference"}});
   const Value varied = Value::map({{"kind", "varied"}});
   const Value normal = Value::map({{"kind", "normal"}});
@@ -130,7 +130,7 @@ Value task_of_two_backends() {
   return task;
 }
 
-TEST(Task, IsSeenByABackendWithWhatThatHasOtherwise) {
+TEST(Task, TaskForBackend_HasTheBackendsMembers) {
   const auto task = task_from_value(task_of_two_backends());
   ASSERT_TRUE(task) << task.error().message;
   const auto wide = task_for_backend(*task, "wide");
@@ -147,13 +147,13 @@ TEST(Task, IsSeenByABackendWithWhatThatHasOtherwise) {
 }
 
 /// What another backend has does not concern it: its journal knows the task again.
-TEST(Task, IsForABackendAsIfNoOtherHadIt) {
+TEST(Task, TaskForBackend_HasNoOtherBackendsSources) {
   const auto both = task_for_backend(*task_from_value(task_of_two_backends()), "cpu");
   ASSERT_TRUE(both) << both.error().message;
   EXPECT_EQ(task_to_value(*both), task_to_value(*task_from_value(valid_task())));
 }
 
-TEST(Task, ShowsAClientWhatItsBackendHas) {
+TEST(Task, TaskForClient_HasItsBackendsMembers) {
   const auto task = task_from_value(task_of_two_backends());
   const Value shown = task_for_client(*task, "wide");
   EXPECT_EQ(shown.find("shapes")->find("timed")->find("n")->as_int(), 4096);
@@ -163,7 +163,7 @@ TEST(Task, ShowsAClientWhatItsBackendHas) {
   EXPECT_EQ(task_for_client(*task, "cpu").find("shapes")->find("timed")->find("n")->as_int(), 64);
 }
 
-TEST(Task, WithBackendsOfTheirOwnIsReadAsItWasWritten) {
+TEST(Task, BackendMembers_RoundTrip) {
   const auto task = task_from_value(task_of_two_backends());
   ASSERT_TRUE(task) << task.error().message;
   const auto again = task_from_value(task_to_value(*task));
@@ -171,7 +171,7 @@ TEST(Task, WithBackendsOfTheirOwnIsReadAsItWasWritten) {
   EXPECT_EQ(task_to_value(*again), task_to_value(*task));
 }
 
-TEST(Task, RefusesABackendsShapesThatDoNotFit) {
+TEST(Task, BackendShapes_ThatDoNotFit_AreRefused) {
   Value task = task_of_two_backends();
   Value backends = *task.find("backends");
   Value wide = *backends.find("wide");
@@ -186,15 +186,15 @@ TEST(Task, RefusesABackendsShapesThatDoNotFit) {
             "at most 2^32 in all");
 }
 
-TEST(Task, PassesNoScalarOfSixteenBits) {
+TEST(Task, SixteenBitScalar_IsRefused) {
   EXPECT_EQ(refusal("scalars",
                     Value::array({Value::map(
                         {{"name", "a"}, {"dtype", "f16"}, {"range", Value::array({0.5, 2.0})}})})),
             "task/scalars/0: dtype: a scalar cannot have f16");
 }
 
-TEST(Task, RefusesWhatDoesNotFitTogether) {
-  EXPECT_EQ(refusal("entry", "no good"), "task: entry: 'no good' is no C identifier");
+TEST(Task, ContradictoryMembers_AreRefused) {
+  EXPECT_EQ(refusal("entry", "no good"), "task: entry: 'no good' is not a C identifier");
   EXPECT_EQ(refusal("arguments", Value::array({"x", "y"})),
             "task: arguments: expected each tensor and scalar exactly once");
   EXPECT_EQ(refusal("tensors", Value::array({tensor("x", "in", "k"), tensor("y", "out", "n")})),

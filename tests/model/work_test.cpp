@@ -1,4 +1,4 @@
-// Work: read from what a submission's own process says, and put into words.
+// Work: reading the report of a submission's process, and its text form.
 #include "model/work.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ TEST(Work, IsReadFromJson) {
   ASSERT_TRUE(work) << work.error().message;
   EXPECT_EQ(work->kernels.at("leaky"), 2);
   EXPECT_EQ(work->operators.at("aten.mm"), 1);
-  EXPECT_FALSE(work->torch_alone());
+  EXPECT_FALSE(work->only_torch());
   const auto again = work_from_value(work_to_value(*work));
   ASSERT_TRUE(again);
   EXPECT_EQ(again->kernels, work->kernels);
@@ -19,7 +19,7 @@ TEST(Work, IsReadFromJson) {
   EXPECT_FALSE(again->kernels_us || again->operators_us);
 }
 
-TEST(Work, MayHaveTheDevicesTime) {
+TEST(Work, DeviceTimes_RoundTrip) {
   const auto work = work_from_json(
       R"({"kernels":{"leaky":2},"operators":{},"kernels_us":12.5,"operators_us":0})");
   ASSERT_TRUE(work) << work.error().message;
@@ -29,35 +29,35 @@ TEST(Work, MayHaveTheDevicesTime) {
   EXPECT_EQ(again->operators_us, 0.0);
 }
 
-TEST(Work, IsTorchsAloneWhereOperatorsRanAndNoKernel) {
-  EXPECT_TRUE(work_from_json(R"({"kernels":{},"operators":{"aten.mm":1}})")->torch_alone());
-  EXPECT_FALSE(work_from_json(R"({"kernels":{},"operators":{}})")->torch_alone());
+TEST(Work, OperatorsWithoutKernels_AreOnlyTorch) {
+  EXPECT_TRUE(work_from_json(R"({"kernels":{},"operators":{"aten.mm":1}})")->only_torch());
+  EXPECT_FALSE(work_from_json(R"({"kernels":{},"operators":{}})")->only_torch());
 }
 
-TEST(Work, MayHaveASecondWitness) {
+TEST(Work, DryRun_IsCompared) {
   Work work{{{{"leaky", 1}}, {{"aten.mm", 1}}}};
   EXPECT_FALSE(work.agrees());
   EXPECT_TRUE(work_to_value(work).find("agrees")->is_nil());
-  work.rehearsed = Witnessed{{{"leaky", 3}}, {{"aten.mm", 1}}};
+  work.dry_run = Witnessed{{{"leaky", 3}}, {{"aten.mm", 1}}};
   EXPECT_EQ(work.agrees(), true);
-  work.rehearsed->kernels.clear();
-  EXPECT_TRUE(work.rehearsed->torch_alone());
+  work.dry_run->kernels.clear();
+  EXPECT_TRUE(work.dry_run->only_torch());
   EXPECT_EQ(work.agrees(), false);
   const auto again = work_from_value(work_to_value(work));
   ASSERT_TRUE(again) << again.error().message;
-  ASSERT_TRUE(again->rehearsed);
-  EXPECT_EQ(again->rehearsed->operators, work.rehearsed->operators);
+  ASSERT_TRUE(again->dry_run);
+  EXPECT_EQ(again->dry_run->operators, work.dry_run->operators);
   EXPECT_EQ(again->agrees(), false);
 }
 
-TEST(Work, OfASubmissionsWordsHasNoSecondWitness) {
+TEST(Work, SubmissionsReport_CannotSetTheDryRun) {
   const auto work = work_from_json(
       R"({"kernels":{"a":1},"operators":{},"rehearsed":{"kernels":{"a":1},"operators":{}}})");
   ASSERT_TRUE(work) << work.error().message;
-  EXPECT_FALSE(work->rehearsed);
+  EXPECT_FALSE(work->dry_run);
 }
 
-TEST(Work, OfNoForm) {
+TEST(Work, MalformedReport_IsRefused) {
   std::string many = R"({"operators":{},"kernels":{"k":1)";
   for (int i = 0; i < 64; ++i) many += ",\"k" + std::to_string(i) + "\":1";
   for (const std::string words :
@@ -75,7 +75,7 @@ TEST(Work, OfNoForm) {
   EXPECT_FALSE(work_from_json(R"({"operators":{},"kernels":{")" + std::string(65, 'k') + "\":1}}"));
 }
 
-TEST(Work, IsSaidByItsMostFrequentOperators) {
+TEST(Work, Text_HasTheMostFrequentOperators) {
   Work work;
   work.operators = {{"aten.mm", 2}, {"aten.add", 3}};
   EXPECT_EQ(operator_words(work), "aten.add, aten.mm");

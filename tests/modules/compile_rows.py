@@ -1,4 +1,4 @@
-"""Has torch build extensions for the tests as a submission's process has it: rows as JSON come in, answers go out.
+"""Builds torch extensions for the tests, like the process of a submission: JSON rows in, results out.
 
 A row: what load_inline is given; "calls": [[function, arguments…], …], of lists as tensors; "environment"; "kept".
 """

@@ -1,4 +1,4 @@
-"""What the tests of PyTorch modules share: the interpreter that has torch, hone itself, and the real data."""
+"""Shared by the tests of PyTorch modules: the interpreter with torch, hone, and the real data."""
 
 import json
 import os

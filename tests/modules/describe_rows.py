@@ -1,4 +1,4 @@
-"""Describes modules for the tests, in the interpreter that has torch: rows as JSON come in, answers go out."""
+"""Describes modules for the tests, in the interpreter with torch: JSON rows in, results out."""
 
 import json
 import sys

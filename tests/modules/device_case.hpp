@@ -1,5 +1,5 @@
-// A machine that judges Python modules on a device: HONE_MODULES_DEVICE=emulated has them compute on the processor,
-// over the emulated driver's memory; =cuda on the first device of this machine.
+// An evaluator for Python modules on a device: the emulated one (HONE_MODULES_DEVICE=emulated: modules compute on
+// the processor) or the machine's first one (=cuda).
 #pragma once
 
 #include <gtest/gtest.h>

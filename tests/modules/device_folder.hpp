@@ -1,4 +1,5 @@
-// A folder with the emulated device's libraries, whose memory a test limits, fills and takes away while it is in use.
+// A folder with the emulated device's libraries, in which a test can limit, fill and remove device memory at run
+// time.
 #pragma once
 
 #include <signal.h>

@@ -121,10 +121,10 @@ class DeviceModuleWork : public DeviceModules {
     return verdict.ok() && verdict->work ? *verdict->work : Work();
   }
 };
-TEST_P(DeviceModuleWork, HasASecondWitness) {
+TEST_P(DeviceModuleWork, Work_HasTheDryRunsKernelsToo) {
   const Work work = work_of(kHere / "submissions" / (GetParam().name + ".py"), {});
-  ASSERT_TRUE(work.rehearsed);
-  EXPECT_EQ(work.agrees(), true) << operator_words(work) << "; " << operator_words(*work.rehearsed);
+  ASSERT_TRUE(work.dry_run);
+  EXPECT_EQ(work.agrees(), true) << operator_words(work) << "; " << operator_words(*work.dry_run);
   const fs::path liar = kDeviceAttacks / "claim_a_kernel.py";
   EXPECT_EQ(work_of(liar, {}).agrees(), false);
 #if defined(HONE_TEST_BUILD)
@@ -143,7 +143,7 @@ int count_of(const std::string& text, const std::string& words) {
 /// The reference submitted to itself, on a machine that keeps one task at a time; one of them changes torch for all that
 /// come after it.
 class DeviceModuleTasks : public DeviceModules {};
-TEST_P(DeviceModuleTasks, TakeOverProcessesThatAreAsTheyWere) {
+TEST_P(DeviceModuleTasks, NewTask_TakesOverUnchangedProcesses) {
   set_up_log(LogLevel::kDebug, false);
   testing::internal::CaptureStderr();
   EvaluatorOptions options = device_options();
@@ -163,8 +163,8 @@ TEST_P(DeviceModuleTasks, TakeOverProcessesThatAreAsTheyWere) {
         << name;
   }
   const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(count_of(log, "noisy takes over another's processes"), 1) << log;
-  EXPECT_EQ(count_of(log, "untidy takes over another's processes"), 1) << log;
+  EXPECT_EQ(count_of(log, "noisy takes over processes of another task"), 1) << log;
+  EXPECT_EQ(count_of(log, "untidy takes over processes of another task"), 1) << log;
   EXPECT_EQ(count_of(log, "linear gets processes of its own"), 1) << log;
   EXPECT_EQ(count_of(log, "after the last task torch."), 1) << log;
 }
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleTasks,
                          testing::Values(Case{.name = "linear", .expected = {}}), name_of);
 
 /// A reference and a baseline that cannot be used, between two submissions to another task.
-TEST_P(DeviceModuleTasks, ThatCannotBeUsedCostNobodyElseTheirs) {
+TEST_P(DeviceModuleTasks, UnusableTask_DoesNotAffectOtherTasks) {
   set_up_log(LogLevel::kDebug, false);
   testing::internal::CaptureStderr();
   EvaluatorOptions options = device_options();
@@ -197,7 +197,7 @@ TEST_P(DeviceModuleTasks, ThatCannotBeUsedCostNobodyElseTheirs) {
               "");
   }
   const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(count_of(log, "a judge starts"), 1) << log;
+  EXPECT_EQ(count_of(log, "starting a judge"), 1) << log;
 }
 
 /// What comes of it where there is too little memory for a compiler of C++, and enough for an interpreter.
@@ -212,7 +212,7 @@ Result<Verdict> judged_on_a_lacking_machine(const fs::path& file) {
 }
 
 class DeviceModulesOnALackingMachine : public DeviceModules {};
-TEST_P(DeviceModulesOnALackingMachine, AreNotJudgedForIt) {
+TEST_P(DeviceModulesOnALackingMachine, MachineWithoutCompilers_HonestExtensionIsNotJudged) {
   const auto verdict =
       judged_on_a_lacking_machine(kHere / "submissions" / (GetParam().name + ".py"));
   // If an interpreter needs more than that, the dry run ends, and the extension is built on the device.
@@ -228,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, DeviceModulesOnALackingMachine,
                          name_of);
 
 class DeviceModuleCheatsOnALackingMachine : public DeviceModules {};
-TEST_P(DeviceModuleCheatsOnALackingMachine, AreJudgedAllTheSame) {
+TEST_P(DeviceModuleCheatsOnALackingMachine, MachineWithoutCompilers_FakedFailureIsJudged) {
   const auto verdict = judged_on_a_lacking_machine(kDeviceAttacks / (GetParam().name + ".py"));
   EXPECT_EQ(difference(verdict, GetParam().expected), "");
 }

@@ -1,4 +1,4 @@
-"""Does dry runs for the tests, each in a process of its own: rows as JSON come in, answers go out.
+"""Does dry runs for the tests, each in its own process: JSON rows in, results out.
 
 `dry_run_rows.py DEVICE`, as for dry_run_module.py
 """

@@ -1,4 +1,5 @@
-// Faults at every stage of an evaluation: each is answered in bounded time, and the next submission is judged.
+// Faults at every stage of an evaluation: each is answered within its time limit, and the next submission is
+// judged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-"""A gateway as the tests run it, and a submission's frame."""
+"""A gateway process for tests, and the text around a submission."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-// Submissions in Python that share a process on a device with earlier ones.
+// Python submissions that share a process on a device with earlier ones.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -92,7 +92,7 @@ class DeviceModulesByDefault : public DeviceModulesKept {
 const fs::path kModel = kHere / "submissions/model.py",
                kWrongSlope = kHere / "submissions/wrong_slope.py";
 
-TEST_F(DeviceModulesKept, ShareAProcessOfTheirClient) {
+TEST_F(DeviceModulesKept, SubmissionsOfAClient_ShareAProcess) {
   for (const char* episode : {"one", "two"})
     EXPECT_EQ(difference_of(kModel, timed(is(kCorrect)), episode), "");
   EXPECT_EQ(taken_, 1);
@@ -100,19 +100,19 @@ TEST_F(DeviceModulesKept, ShareAProcessOfTheirClient) {
   EXPECT_EQ(taken_, 1);
 }
 
-TEST_F(DeviceModulesOfAnEpisode, ShareAProcess) {
+TEST_F(DeviceModulesOfAnEpisode, SubmissionsOfAnEpisode_ShareAProcess) {
   for (const char* episode : {"one", "two", "one"})
     EXPECT_EQ(difference_of(kModel, timed(is(kCorrect)), episode), "");
   EXPECT_EQ(taken_, 2);
 }
 
-TEST_F(DeviceModulesByDefault, ShareNone) {
+TEST_F(DeviceModulesByDefault, DefaultIsolation_SubmissionsShareNoProcess) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(difference_of(kModel, timed(is(kCorrect))), "");
   EXPECT_EQ(taken_, 2);
 }
 
 /// What a process that others have used says against a submission counts once a fresh one says it.
-TEST_F(DeviceModulesKept, AreWrongTwice) {
+TEST_F(DeviceModulesKept, WrongSubmission_IsConfirmedInANewProcess) {
   EXPECT_EQ(difference_of(kModel, timed(is(kCorrect))), "");
   EXPECT_EQ(difference_of(kWrongSlope, is(kWrong, "output out is wrong")), "");
   EXPECT_EQ(taken_, 2);
@@ -174,14 +174,14 @@ class DeviceModulesThatLeave : public DeviceModulesKept,
     return testing::internal::GetCapturedStderr();
   }
 };
-TEST_P(DeviceModulesThatLeave, HurtNobody) {
+TEST_P(DeviceModulesThatLeave, LeftoverState_AffectsNoLaterSubmission) {
   const std::string log = log_of_them();
   EXPECT_EQ(log.find("it went on"), std::string::npos) << log;
 }
 class DeviceModulesThatLeaveMore : public DeviceModulesThatLeave {
   Sharing sharing() const override { return DeviceModulesKept::sharing(); }
 };
-TEST_P(DeviceModulesThatLeaveMore, AreSeenWithoutTheDefence) {
+TEST_P(DeviceModulesThatLeaveMore, LeftoverState_IsDetectedWithoutTheDefence) {
   if (GetParam().found.empty()) GTEST_SKIP() << "only a device goes on by itself";
   const std::string log = log_of_them();
   const std::string& found = on_cuda() ? GetParam().found_on_cuda : GetParam().found;

@@ -1,4 +1,4 @@
-// Modules that a device checks side by side.
+// Modules that several lanes check on one device at the same time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class DeviceModuleLanes : public BesideADevice {
   std::vector<double> waits_ms_;  // each case's, for the others
 };
 
-TEST_F(DeviceModuleLanes, JudgeAsOneDoes) {
+TEST_F(DeviceModuleLanes, SeveralLanes_GiveTheVerdictsOfOne) {
   const std::vector<Case> cases = {
       {"model", timed(is(kCorrect))},
       {"library_linear", timed(is(kCorrect))},

@@ -1,4 +1,5 @@
-// Device memory that is short: tasks that do not fit together, one that never fits, submissions and judges that find none.
+// Lack of device memory: tasks that do not fit together, one that never fits, failed allocations of submissions
+// and judges.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A Python module to be judged, its task, and what must come of it.
+// A Python module to judge, its task, and the expected result.
 #pragma once
 
 #include <gtest/gtest.h>

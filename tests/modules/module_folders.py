@@ -1,4 +1,4 @@
-"""Where the scripts of modules lie, for tests that import them."""
+"""The folders of the module scripts, for tests that import them."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-// Python modules judged by the real machine: honest ones, mistakes, and submissions paid for cheating.
+// Python modules judged by the real evaluator: honest ones, mistakes, and cheating.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

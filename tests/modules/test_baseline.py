@@ -1,4 +1,4 @@
-"""A baseline runs in its faster mode: compiled, or eager."""
+"""A baseline runs in its faster mode: compiled or eager."""
 
 import subprocess
 from pathlib import Path

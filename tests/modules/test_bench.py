@@ -1,4 +1,4 @@
-"""hone bench modules, on problems that the processor does in milliseconds."""
+"""hone bench modules, with problems that take milliseconds on the processor."""
 
 import json
 from pathlib import Path

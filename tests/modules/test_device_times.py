@@ -1,4 +1,4 @@
-"""The device's time of a module's kernels and operators, on a device whose clock the test holds."""
+"""Device times of a module's kernels and operators, with a clock that the test controls."""
 
 import json
 

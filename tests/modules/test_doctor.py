@@ -1,4 +1,4 @@
-"""hone doctor looks at the interpreter of modules as they would find it: in a jail."""
+"""hone doctor checks the interpreter of modules in a sandbox, where modules run."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""A module's first run, without a device: what it compiles, what it says, and whom it must not refuse."""
+"""A module's dry run: compiled kernels, its report, and honest modules that it must not refuse."""
 
 import subprocess
 from pathlib import Path

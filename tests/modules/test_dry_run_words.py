@@ -1,4 +1,4 @@
-"""A module's first run without a device: what it calls certain, and what it leaves to the device."""
+"""A module's dry run: failures that are certain, and failures that only the device can confirm."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Extensions of torch's that submissions have built: with which headers, what is kept, and whose fault what is."""
+"""torch extensions of submissions: headers, caching, and who is blamed for a failed build."""
 
 import base64
 import json

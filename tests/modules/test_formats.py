@@ -1,4 +1,4 @@
-"""Other projects' problems, in the forms that they are published in: samples of our own, read and described."""
+"""Problems of other projects in their published formats: own samples, read and described."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""`hone gateway tritonforge` with the real server and interpreter: real kernels, faults of requests, many at once."""
+"""`hone gateway tritonforge` with the real server and interpreter: kernels, faulty requests, load."""
 
 import http.client
 import json

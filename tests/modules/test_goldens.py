@@ -1,4 +1,4 @@
-"""Golden Triton submissions for KernelBench's level 1, each with a broken twin: judged as a run of two samples each."""
+"""Golden Triton submissions for KernelBench's level 1, each with a broken twin, judged as two samples."""
 
 import pytest
 import run_goldens

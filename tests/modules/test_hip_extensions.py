@@ -1,4 +1,4 @@
-"""Extensions of torch's for AMD devices: compiled where there is none, for which device, and whose fault what is."""
+"""torch extensions for AMD devices, compiled without a device: target, and blame for failures."""
 
 import base64
 import struct

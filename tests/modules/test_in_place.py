@@ -1,4 +1,4 @@
-"""References that work in place, from their source to verdicts on the processor."""
+"""References that change their inputs in place, from source to verdict."""
 
 import json
 

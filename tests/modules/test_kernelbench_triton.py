@@ -1,4 +1,4 @@
-"""hone.kernelbench_triton at a real gateway: results, batches, faults that raise."""
+"""hone.kernelbench_triton with a real gateway: results, batches, exceptions for faults."""
 
 import asyncio
 import json

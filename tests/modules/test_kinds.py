@@ -1,5 +1,7 @@
-"""Small problems of the kinds that KernelBench has, each with what made an honest copy of it wrong once: a copy of the
-reference is right, and what takes no work is not."""
+"""Small problems of KernelBench's kinds. Each once made hone judge an honest copy wrong.
+
+A copy of the reference must be correct, and a submission without work must not be.
+"""
 
 import json
 import os

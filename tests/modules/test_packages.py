@@ -1,4 +1,4 @@
-"""Imports that fail: what is left out of a source, what is said of a whole set, and how long a description may take."""
+"""Imports that fail: omitted imports, errors for a whole dataset, and the time limit of descriptions."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Text of torch, of devices' libraries and of compilers, as recorded from them, and what is read in it."""
+"""Recorded texts of torch, device libraries and compilers, and the cause that hone reads from each."""
 
 import module_phrases as phrases
 import pytest

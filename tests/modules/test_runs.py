@@ -1,4 +1,4 @@
-"""Runs of KernelBench's: judged, gone on with, analysed and generated, in its files and its words."""
+"""KernelBench runs: judged, continued, analysed and generated, with KernelBench's files and arguments."""
 
 import json
 import os
@@ -189,7 +189,7 @@ def test_second_run_on_a_folder_names_the_first_and_loses_nothing(hone_binary, h
     assert first.wait(SECONDS_MAX) == 0
     assert second.returncode == 3
     assert second.stderr.startswith(f"hone: {tmp_path}: in use by process {first.pid} on ")
-    assert "wait for that one, or end it" in second.stderr
+    assert "wait for that run, or stop it" in second.stderr
     assert sum(map(len, results_of(tmp_path).values())) == 2 * len(problems)
 
 
@@ -334,7 +334,7 @@ def test_errors_name_the_remedy(hone, configured, tmp_path):
         "hone: kernelbench generate: found no endpoint, expected url="
     )
     unknown = said("generate", "level=1", "problem_id=101", "url=http://127.0.0.1:1/v1", *empty)
-    assert unknown == "hone: level 1 has the problems 1 to 100; found others asked for"
+    assert unknown == "hone: level 1 has the problems 1 to 100; a requested problem is not among them"
     bare = hone("kernelbench", "eval", "level=1", *empty)
     assert bare.stderr.startswith("hone: found 0 datasets of the plugin kernelbench, expected one; add it")
 

@@ -1,4 +1,4 @@
-"""What a module may leave behind for those after it in its process is seen, and honest work leaves nothing."""
+"""State that a module leaves in its process is detected, and honest modules leave none."""
 
 import json
 

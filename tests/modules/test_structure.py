@@ -1,4 +1,4 @@
-"""Inputs with structure: a sample or a part of an axis is no answer, and what inputs promise stays."""
+"""Inputs with structure: answers from a sample or part of an axis are wrong, and constraints of inputs hold."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`hone tasks` over datasets of modules: listing needs no torch, and what is missing is said."""
+"""`hone tasks` for datasets of modules: listing needs no torch, and missing packages are reported."""
 
 import json
 import subprocess

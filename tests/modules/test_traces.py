@@ -1,4 +1,4 @@
-"""`hone traces` over the real traces: what is described and found without judging, and what cannot be."""
+"""`hone traces` with the real traces: what can be described without judging, and errors."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Inputs made less foreseeable are never left as they were, and parameters are about as they were made."""
+"""Changed inputs differ from the original ones, and parameters keep their distribution."""
 
 VARIED = """
 import sys

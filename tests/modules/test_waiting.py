@@ -1,4 +1,4 @@
-"""What hone eval says on a terminal while a module is described and PyTorch is imported."""
+"""Progress output of hone eval while a module is described and PyTorch is imported."""
 
 import os
 import pty

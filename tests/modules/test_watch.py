@@ -1,4 +1,4 @@
-"""What a call that is watched starts."""
+"""The trace of a call: the kernels and operators that it starts."""
 
 import json
 

@@ -1,4 +1,4 @@
-// What does a module's work, and what a task makes of it.
+// Reported kernels and operators of a module, and tasks that require kernels.
 #include <gtest/gtest.h>
 
 #include "modules/module_case.hpp"
@@ -46,7 +46,7 @@ TEST_F(ModuleWork, IsCountedByName) {
   EXPECT_FALSE(judged("wrong_slope", "optional").work);
 }
 
-TEST_F(ModuleWork, OfTorchAloneIsSaidWhereKernelsAreExpected) {
+TEST_F(ModuleWork, OnlyTorchOperators_KernelsExpected_ReasonSaysSo) {
   const Verdict torch = judged("model", "expected");
   EXPECT_TRUE(torch.correct());
   EXPECT_EQ(torch.reason,
@@ -55,7 +55,7 @@ TEST_F(ModuleWork, OfTorchAloneIsSaidWhereKernelsAreExpected) {
   EXPECT_EQ(judged("triton_model", "expected").reason, "");
 }
 
-TEST_F(ModuleWork, OfTorchAloneIsRejectedWhereKernelsAreRequired) {
+TEST_F(ModuleWork, OnlyTorchOperators_KernelsRequired_IsRejected) {
   const Verdict torch = judged("model", "required");
   EXPECT_EQ(torch.outcome, Outcome::kRejected);
   EXPECT_EQ(torch.stage, VerdictStage::kCheck);

@@ -1,4 +1,4 @@
-// Datasets and the host's services through the wrapper.
+// Datasets and the host's services, through the Dataset wrapper.
 #include "plugin/dataset.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Dataset, ListsAndGivesTasks) {
   EXPECT_EQ(task->entry, "copy");
 }
 
-TEST(Dataset, SaysWhichTaskWasMeant) {
+TEST(Dataset, UnknownTask_SuggestsTheNearest) {
   auto dataset = open();
   const auto task = (*dataset)->get("copi");
   ASSERT_FALSE(task.ok());
@@ -54,13 +54,13 @@ TEST(Dataset, SaysWhichTaskWasMeant) {
   EXPECT_EQ((*dataset)->get(std::string("copy\0x", 6)).error().code, Code::kNotFound);
 }
 
-TEST(Dataset, RefusesATaskThatIsNone) {
+TEST(Dataset, InvalidTask_IsRefused) {
   auto dataset = open(Value::map({{"broken", true}}));
   const auto task = (*dataset)->get("copy");
   ASSERT_FALSE(task.ok());
   EXPECT_EQ(task.error().code, Code::kInternal);
   EXPECT_EQ(task.error().message,
-            "dataset_good: get: copy: task: entry: 'no identifier' is no C identifier");
+            "dataset_good: get: copy: task: entry: 'no identifier' is not a C identifier");
 }
 
 TEST(Dataset, UsesTheHostsParser) {
@@ -73,7 +73,7 @@ TEST(Dataset, UsesTheHostsParser) {
             "dataset_good: open: config.yaml:3: unknown key 'titel'; did you mean 'title'?");
 }
 
-TEST(Dataset, WorksWithAHostThatHasNoParser) {
+TEST(Dataset, HostWithoutAParser_Works) {
   const auto dataset = Dataset::open(test::load(fixture("dataset_good")), "mine",
                                      Value::map({{"yaml", "x"}}), test::services());
   ASSERT_FALSE(dataset.ok());
@@ -81,7 +81,7 @@ TEST(Dataset, WorksWithAHostThatHasNoParser) {
   EXPECT_EQ(dataset.error().message, "dataset_good: open: this host parses no yaml");
 }
 
-TEST(Dataset, RefusesListsThatAreNone) {
+TEST(Dataset, InvalidList_IsRefused) {
   const auto message = [](const Value& written) {
     const auto entries = entries_from_value(written);
     return entries ? "" : entries.error().message;
@@ -110,7 +110,7 @@ TEST(HostServices, GivesTimeFolderAndCancellation) {
   EXPECT_GE(host->now_ns(host->self), before);
 }
 
-TEST(Backend, IsRefusedWhereThereIsNone) {
+TEST(Backend, UnknownBackend_IsRefused) {
   const auto backend = Backend::open(test::load(fixture("good")), test::services());
   ASSERT_FALSE(backend.ok());
   EXPECT_EQ(backend.error().message, "good.so: offers no hone.backend/0");

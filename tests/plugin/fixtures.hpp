@@ -1,4 +1,4 @@
-// Where the fixture plugins and the shipped ones lie, and what most tests make of them.
+// Paths of the fixture plugins and of shipped plugins, and shared helpers.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Libraries that are plugins, and every way not to be one.
+// Libraries that are plugins, and every way in which a library is not a valid plugin.
 #include "plugin/plugin_library.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Error refusal(const std::filesystem::path& path) {
   return library ? Error{} : library.error();
 }
 
-TEST(PluginLibrary, LoadsWhatKeepsTheRules) {
+TEST(PluginLibrary, ValidLibrary_IsLoaded) {
   const PluginLibrary library = test::load(fixture("good"));
   EXPECT_EQ(library.name(), "good");
   EXPECT_EQ(library.version(), "1.2.3");
@@ -38,7 +38,7 @@ struct Refused {
 };
 class PluginLibraryRefuses : public testing::TestWithParam<Refused> {};
 
-TEST_P(PluginLibraryRefuses, WithFoundAndExpected) {
+TEST_P(PluginLibraryRefuses, BrokenLibrary_ErrorHasFoundAndExpected) {
   const Error error = refusal(fixture(GetParam().fixture));
   EXPECT_EQ(error.message, GetParam().message);
   EXPECT_EQ(error.code, Code::kInvalidArgument);
@@ -57,14 +57,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "no_entry.so: exports no hone_plugin_entry, so it is not a hone plugin"}),
     [](const auto& parameter) { return std::string(parameter.param.fixture); });
 
-TEST(PluginLibrary, SaysWhatTheLinkerSaidOnce) {
+TEST(PluginLibrary, LinkerMessage_IsReportedOnce) {
   const test::TemporaryFolder folder;
   const auto path = folder.path() / "text.so";
   std::ofstream(path) << "this is no library at all";
   EXPECT_EQ(refusal(path).message, "text.so: cannot load: file too short");
 }
 
-TEST(PluginLibrary, SaysThatThereIsNoFile) {
+TEST(PluginLibrary, MissingFile_IsReported) {
   const Error error = refusal("/nowhere/x.so");
   EXPECT_EQ(error.message, "x.so: no such file: /nowhere/x.so");
   EXPECT_EQ(error.code, Code::kNotFound);

@@ -1,4 +1,4 @@
-// What a scan finds, what it refuses, and opening by name.
+// Registry: plugins that a scan finds or refuses, and opening them by name.
 #include "plugin/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ const PluginInfo* find(const Registry& registry, std::string_view file) {
   return nullptr;
 }
 
-TEST(Registry, FindsWhatIsShipped) {
+TEST(Registry, ShippedPlugins_AreFound) {
   const Registry registry({{test::build_dir()}, {}, {}});
   std::vector<std::string> names;
   for (const PluginInfo& info : registry.plugins()) {
@@ -32,7 +32,7 @@ TEST(Registry, FindsWhatIsShipped) {
   EXPECT_EQ(described->find("summary")->as_string(), "0.3 if correct, plus the speedup if correct");
 }
 
-TEST(Registry, OpensByNameOrSaysTheNearest) {
+TEST(Registry, UnknownName_SuggestsTheNearest) {
   const Registry registry({{test::build_dir()}, {}, {}});
   const auto reward = registry.open_reward("kevin", Value::map({{"gamma", 0.5}}));
   ASSERT_TRUE(reward.ok()) << reward.error().message;
@@ -43,7 +43,7 @@ TEST(Registry, OpensByNameOrSaysTheNearest) {
   EXPECT_EQ(near.error().message, "unknown reward 'kevn'; did you mean 'kevin'?");
 }
 
-TEST(Registry, ListsWhatItRefusesWithTheReason) {
+TEST(Registry, RefusedPlugins_AreListedWithTheReason) {
   const Registry registry({{}, {fixture("good").parent_path(), "/nowhere/x.so"}, {}});
   const PluginInfo* good = find(registry, "good.so");
   ASSERT_NE(good, nullptr);
@@ -64,7 +64,7 @@ TEST(Registry, ListsWhatItRefusesWithTheReason) {
             "reward 'future_abi' was refused: future_abi.so: plugin ABI 99.0, host ABI 1.0");
 }
 
-TEST(Registry, TheFirstOfANameStands) {
+TEST(Registry, SecondPluginWithAName_IsRefused) {
   const test::TemporaryFolder folder;
   std::filesystem::copy(fixture("good"), folder.path() / "other.so");
   const Registry registry({{}, {fixture("good"), folder.path()}, {}});
@@ -74,7 +74,7 @@ TEST(Registry, TheFirstOfANameStands) {
   EXPECT_TRUE(registry.open_reward("good", Value::map()).ok());
 }
 
-TEST(Registry, GivesEachPluginAFolderOfItsOwn) {
+TEST(Registry, EachPlugin_GetsItsOwnFolder) {
   const test::TemporaryFolder folder;
   HostOptions host;
   host.workdir = folder.path();

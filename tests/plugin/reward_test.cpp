@@ -1,4 +1,4 @@
-// Rewards through the wrapper: what is right comes through, and no garbage does.
+// Rewards through the Reward wrapper: valid reports are accepted, and invalid ones refused.
 #include "plugin/reward.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Reward, ScoresAnEpisode) {
   EXPECT_EQ(report->returns[0], 2.0);
 }
 
-TEST(Reward, SaysItsVersionAndAHashOfItsConfiguration) {
+TEST(Reward, VersionAndConfigHash_AreReported) {
   const auto plain = create("good"), heavy = create("good", Value::map({{"weight", 2}}));
   ASSERT_TRUE(plain.ok() && heavy.ok());
   EXPECT_EQ((*plain)->version(), "1.2.3");
@@ -46,7 +46,7 @@ TEST(Reward, SaysItsVersionAndAHashOfItsConfiguration) {
   EXPECT_NE((*plain)->config_hash(), (*heavy)->config_hash());
 }
 
-TEST(Reward, HashesAConfigurationWhateverTheOrderOfItsKeys) {
+TEST(Reward, ConfigHash_IgnoresTheOrderOfKeys) {
   const Value inner = Value::map({{"x", 1}, {"y", Value::array({1, 2})}});
   const Value other = Value::map({{"y", Value::array({1, 2})}, {"x", 1}});
   EXPECT_EQ(config_hash(Value::map({{"a", inner}, {"b", 2}})),
@@ -62,7 +62,7 @@ TEST(Reward, OutcomeOfALaterVersion_IsScored) {
   EXPECT_EQ(report->turns[1]->reward, 0.0);
 }
 
-TEST(Reward, LeavesUnscoredTurnsOut) {
+TEST(Reward, UnscoredTurns_HaveNoReward) {
   auto reward = create("good");
   ASSERT_TRUE(reward.ok());
   Value episode = one_correct_turn();
@@ -75,7 +75,7 @@ TEST(Reward, LeavesUnscoredTurnsOut) {
   EXPECT_EQ(report->turns[1]->reward, 1.0);
 }
 
-TEST(Reward, GivesTheConfigurationsMistake) {
+TEST(Reward, ConfigurationMistake_IsReturned) {
   const auto unknown = create("good", Value::map({{"wieght", 2}}));
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().code, Code::kInvalidArgument);
@@ -87,7 +87,7 @@ TEST(Reward, GivesTheConfigurationsMistake) {
             "good: create: config: weight: expected 0 to 10, found 11");
 }
 
-TEST(Reward, GivesTheEpisodesMistake) {
+TEST(Reward, EpisodeMistake_IsReturned) {
   auto reward = create("good");
   Value episode = one_correct_turn();
   episode.set("turns", Value::array());
@@ -105,7 +105,7 @@ TEST(Reward, SurvivesAnException) {
   EXPECT_EQ(report.error().message, "throws: score: threw across the ABI: thrown on purpose");
 }
 
-TEST(Reward, RefusesTablesWithHoles) {
+TEST(Reward, TableWithMissingFunctions_IsRefused) {
   EXPECT_EQ(create("missing_describe").error().message,
             "missing_describe.so: function describe is null");
   EXPECT_EQ(create("small_table").error().message,
@@ -119,7 +119,7 @@ struct Garbage {
 };
 class RewardGarbage : public testing::TestWithParam<Garbage> {};
 
-TEST_P(RewardGarbage, IsAnInternalErrorThatNamesFoundAndExpected) {
+TEST_P(RewardGarbage, InvalidReport_IsAnInternalError) {
   auto reward = create("garbage_output", Value::map({{"kind", GetParam().kind}}));
   ASSERT_TRUE(reward.ok()) << reward.error().message;
   const auto report = (*reward)->score(one_correct_turn());
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Garbage{"silent", "failed without a message"}),
     [](const auto& parameter) { return std::string(parameter.param.kind); });
 
-TEST(EpisodeSamples, AreWhatTheGoodFixtureCanScore) {
+TEST(EpisodeSamples, Samples_AreScoredByTheGoodFixture) {
   auto reward = create("good");
   for (const Value& episode : episode_samples()) {
     const auto report = (*reward)->score(episode);

@@ -1,4 +1,4 @@
-// A generated plugin builds by the two commands of docs/plugins.md, and passes `hone validate`.
+// A generated plugin builds with the two commands of docs/plugins.md, and passes `hone validate`.
 #include "conformance/scaffold.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Scaffold,
                                          Kind{"dataset", "basics2"}),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
 
-TEST(ScaffoldRefuses, NamesAndKindsAndFullFolders) {
+TEST(ScaffoldRefuses, BadNamesKindsAndFullFolders_AreRefused) {
   const test::TemporaryFolder folder;
   const auto message = [&](const char* kind, const char* name, const fs::path& target) {
     const Status status = write_plugin_template(kind, name, target, kBuild);
@@ -65,7 +65,7 @@ TEST(ScaffoldRefuses, NamesAndKindsAndFullFolders) {
             "no templates: expected them in /nowhere/share/template");
 }
 
-TEST(PythonTemplates, AreOneFileAndNeverWrittenOver) {
+TEST(PythonTemplates, Template_IsOneFileAndNeverOverwritten) {
   const test::TemporaryFolder folder;
   for (const std::string& kind : python_template_kinds()) {
     const auto file =
@@ -84,7 +84,7 @@ TEST(PythonTemplates, AreOneFileAndNeverWrittenOver) {
 }
 
 /// The fenced block of docs/plugins.md that starts with the file's first line.
-TEST(PluginDocs, ShowTheTemplateAsItIs) {
+TEST(PluginDocs, Docs_ShowTheTemplate) {
   const std::string page = read_file(test::source_dir() / "docs/plugins.md").value();
   const std::string source = read_file(test::source_dir() / "plugins/template/reward.cpp").value();
   EXPECT_NE(page.find("```cpp\n" + source + "```\n"), std::string::npos)
@@ -96,7 +96,7 @@ TEST(PluginDocs, ShowTheTemplateAsItIs) {
 
 #ifdef HONE_PROGRAM
 /// The commands of the page, run as they stand.
-TEST(PluginDocs, CommandsLeadToAValidPlugin) {
+TEST(PluginDocs, Commands_BuildAValidPlugin) {
   const std::string page = read_file(test::source_dir() / "docs/plugins.md").value();
   const std::string fence = "```sh\n";
   const std::size_t begin = page.find(fence) + fence.size();

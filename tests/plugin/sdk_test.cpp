@@ -1,5 +1,5 @@
-// The header-only layer for plugin authors: its bytes are the host's bytes, and its messages say
-// found and expected.
+// The header-only layer for plugin authors: it encodes like the host, and its errors name the found and expected
+// value.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -52,7 +52,7 @@ Value random_value(std::mt19937_64& random, int depth) {
   }
 }
 
-TEST(SdkMessagePack, HasTheHostsBytes) {
+TEST(SdkMessagePack, Encoding_EqualsTheHosts) {
   const std::uint64_t seed = std::random_device()();
   std::mt19937_64 random(seed);
   for (int i = 0; i < 200; ++i) {
@@ -62,7 +62,7 @@ TEST(SdkMessagePack, HasTheHostsBytes) {
   }
 }
 
-TEST(SdkMessagePack, KeepsTheEdges) {
+TEST(SdkMessagePack, ExtremeValues_RoundTrip) {
   for (const std::int64_t v :
        {std::int64_t{-33}, std::int64_t{-32}, std::int64_t{127}, std::int64_t{128},
         std::int64_t{-129}, std::int64_t{65536}, std::numeric_limits<std::int64_t>::min(),
@@ -77,7 +77,7 @@ TEST(SdkMessagePack, KeepsTheEdges) {
   }
 }
 
-TEST(SdkMessagePack, RefusesWhatIsNotOneValue) {
+TEST(SdkMessagePack, TrailingBytes_AreRefused) {
   const auto why = [](std::string_view bytes) {
     return failure([&] { sdk::from_msgpack(bytes); });
   };
@@ -90,13 +90,13 @@ TEST(SdkMessagePack, RefusesWhatIsNotOneValue) {
   EXPECT_EQ(why("\x82\xa1"
                 "a\x01\xa1"
                 "a\x02"),
-            "messagepack: the key 'a' twice");
+            "messagepack: duplicate key 'a'");
   EXPECT_EQ(why("\xd4\x01\x02"), "messagepack: an extension type at byte 0");
   EXPECT_EQ(why("\xcf\xff\xff\xff\xff\xff\xff\xff\xff"), "messagepack: an integer beyond int64");
   EXPECT_EQ(why(std::string(64, '\x91')), "messagepack: nested deeper than 32");
 }
 
-TEST(SdkFailure, NoExceptionPassesAGuard) {
+TEST(SdkFailure, NoException_PassesAGuard) {
   hone_error error{sizeof(hone_error), 0, {}};
   EXPECT_EQ(sdk::guard(&error, [] { sdk::fail(HONE_NOT_FOUND, "no such thing"); }), HONE_NOT_FOUND);
   EXPECT_STREQ(error.message, "no such thing");
@@ -121,7 +121,7 @@ TEST(SdkFailure, CutsAMessageBetweenCharacters) {
   EXPECT_EQ(small.message[4], 'z');
 }
 
-TEST(SdkReader, SaysWhereFoundAndExpected) {
+TEST(SdkReader, Mistake_NamesPlaceFoundAndExpected) {
   const sdk::Value map = sdk::Value::map({{"count", "three"}, {"kind", "som"}, {"ratio", 3}});
   sdk::Reader reader(map, "request");
   EXPECT_EQ(failure([&] { reader.integer("count", 0, 9); }),

@@ -1,4 +1,4 @@
-// The process in which validate_test's checks run: `validate --check ID PATH`, as hone has it.
+// The program in which the checks of validate_test run: `validate --check ID PATH`, as in hone.
 #include <cstring>
 
 #include "config/yaml.hpp"

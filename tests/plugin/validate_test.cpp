@@ -1,5 +1,4 @@
-// `hone validate` over plugins that keep the rules, and each fixture's broken promise under its own
-// check.
+// `hone validate` for valid plugins, and for fixtures that each break one rule.
 #include "conformance/validate.hpp"
 
 #include <gtest/gtest.h>
@@ -76,19 +75,19 @@ TEST(Validate, PassesTheShippedBackend) {
   EXPECT_EQ(result(report, "backend.release_null"), "passed");
 }
 
-TEST(Validate, GivesItsConfigurationToThePlugin) {
+TEST(Validate, Configuration_ReachesThePlugin) {
   CheckProcessOptions options;
   options.config_json = R"({"broken": true})";
   const ValidationReport report = validate(fixture("dataset_good"), options);
   EXPECT_EQ(result(report, "dataset.get"),
-            "failed: dataset_good: get: copy: task: entry: 'no identifier' is no C identifier");
+            "failed: dataset_good: get: copy: task: entry: 'no identifier' is not a C identifier");
   options.config_json = "[1]";
   const auto refused = validate_plugin(fixture("dataset_good"), "/proc/self/exe", options);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message, "configuration: expected a json object, found array");
 }
 
-TEST(Validate, SurvivesACrashAndNamesTheSignal) {
+TEST(Validate, Crash_IsReportedWithItsSignal) {
   const ValidationReport in_create = validate(fixture("crashes_in_create"));
   EXPECT_FALSE(in_create.ok());
   EXPECT_EQ(result(in_create, "reward.describe"), "passed");
@@ -99,7 +98,7 @@ TEST(Validate, SurvivesACrashAndNamesTheSignal) {
   EXPECT_EQ(result(in_score, "reward.destroy_null"), "passed");
 }
 
-TEST(Validate, EndsAHang) {
+TEST(Validate, Hang_IsTimedOut) {
   CheckProcessOptions options;
   options.timeout_s = 2;
   const ValidationReport report = validate(fixture("hangs"), options);
@@ -108,12 +107,12 @@ TEST(Validate, EndsAHang) {
   EXPECT_FALSE(report.ok());
 }
 
-TEST(Validate, IsNotFooledByAGoodExitStatus) {
+TEST(Validate, ExitZeroWithoutAReport_Fails) {
   EXPECT_EQ(result(validate(fixture("exits")), "reward.create"),
             "failed: ended the process with status 0 in the middle of the check");
 }
 
-TEST(Validate, NamesWhatAnEntryBreaks) {
+TEST(Validate, BrokenEntry_FailsItsCheck) {
   const ValidationReport future = validate(fixture("future_abi"));
   EXPECT_EQ(result(future, "loads"), "passed");
   EXPECT_EQ(result(future, "entry"), "failed: future_abi.so: plugin ABI 99.0, host ABI 1.0");
@@ -129,7 +128,7 @@ TEST(Validate, NamesWhatAnEntryBreaks) {
             "failed: missing_describe.so: function describe is null");
 }
 
-TEST(Validate, NamesWhatARewardBreaks) {
+TEST(Validate, BrokenReward_FailsItsCheck) {
   EXPECT_EQ(result(validate(fixture("throws")), "reward.score"),
             "failed: sample 0: throws: score: threw across the ABI: thrown on purpose");
   EXPECT_EQ(result(validate(fixture("garbage_output")), "reward.score"),
@@ -140,7 +139,7 @@ TEST(Validate, NamesWhatARewardBreaks) {
   EXPECT_EQ(result(forgetful, "reward.wrong_type"),
             "failed: a list for 'weight': expected an error, found success");
   EXPECT_EQ(result(forgetful, "reward.garbage_config"),
-            "failed: create: expected garbage to be refused: 1 bytes were taken");
+            "failed: create: expected an error for garbage: 1 bytes were accepted");
   EXPECT_EQ(result(forgetful, "reward.score"),
             "failed: sample 9: expected a reward from 0.000000 to 10.000000, found 11.000000");
   EXPECT_EQ(result(forgetful, "reward.pure"),
@@ -149,7 +148,7 @@ TEST(Validate, NamesWhatARewardBreaks) {
             "failed: two threads: expected the same bytes as one, found othe");
 }
 
-TEST(Validate, SaysThatThereIsNoFile) {
+TEST(Validate, MissingFile_IsReported) {
   const auto report = validate_plugin("/nowhere/x.so", "/proc/self/exe");
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().message, "no such file: /nowhere/x.so");

@@ -1,4 +1,4 @@
-// The verdict fixtures: each is a reward's input, and each kind of verdict is among them.
+// The verdict fixtures: each is a valid input of a reward, and each kind of verdict is among them.
 #include "conformance/verdict_fixtures.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-TEST(VerdictFixtures, HoldEveryOutcomeOnceAlone) {
+TEST(VerdictFixtures, EveryOutcome_HasAFixture) {
   std::set<std::string> names, alone;
   for (const VerdictFixture& fixture : verdict_fixtures()) {
     EXPECT_TRUE(names.insert(fixture.name).second) << fixture.name << " stands twice";
@@ -29,7 +29,7 @@ TEST(VerdictFixtures, HoldEveryOutcomeOnceAlone) {
   }
 }
 
-TEST(VerdictFixtures, AreScoredByEveryRewardThatShips) {
+TEST(VerdictFixtures, ShippedRewards_ScoreThem) {
   for (const std::string& name : test::shipped_rewards()) {
     const auto reward =
         Reward::create(test::load(test::shipped_reward(name)), Value::map(), test::services(name));

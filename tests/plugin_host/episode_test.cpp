@@ -1,5 +1,5 @@
-// A reward that crashes, hangs or raises, under a whole episode service: the turn says that its
-// reward means nothing, and the next one is scored again.
+// A reward that crashes, hangs or raises, in a whole episode service: the turn has no valid reward, and the next
+// one is scored.
 #include "episode/service_fixture.hpp"
 #include "plugin_host/hosts.hpp"
 
@@ -54,19 +54,19 @@ class HostedReward : public test::ServiceTest {
   std::shared_ptr<const HostedPlugin> plugin;
 };
 
-TEST_F(HostedReward, ThatCrashesLeavesTheTurnUnscored) {
+TEST_F(HostedReward, Crash_LeavesTheTurnUnscored) {
   make_with("        if len(turns) == 1:\n            os.kill(os.getpid(), signal.SIGSEGV)\n");
   expect_fault("mine: score: its plugin host was killed by SIGSEGV during the call");
 }
 
-TEST_F(HostedReward, ThatHangsLeavesTheTurnUnscored) {
+TEST_F(HostedReward, Hang_LeavesTheTurnUnscored) {
   make_with("        if len(turns) == 1:\n            signal.pause()\n", 2);
   expect_fault(
       "mine: score: no answer after 2 s, the limit (plugins.call_seconds); its plugin host "
       "was killed by SIGKILL");
 }
 
-TEST_F(HostedReward, ThatRaisesLeavesTheTurnUnscored) {
+TEST_F(HostedReward, Exception_LeavesTheTurnUnscored) {
   make_with("        if len(turns) == 1:\n            raise RuntimeError('not this one')\n");
   expect_fault("mine: score: mine.py:7: RuntimeError: not this one");
 }

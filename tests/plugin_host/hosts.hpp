@@ -1,4 +1,4 @@
-// Plugins in plugin hosts of this build, and Python files that tests write for them.
+// Plugin hosts of this build, and Python files that tests write for them.
 #pragma once
 
 #include <gtest/gtest.h>

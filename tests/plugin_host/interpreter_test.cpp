@@ -1,4 +1,4 @@
-// Interpreters that start a plugin in their own way, and those that end before it answers.
+// Interpreters with an unusual start, and interpreters that exit before they answer.
 #include <gtest/gtest.h>
 
 #include "plugin_host/hosts.hpp"

@@ -1,5 +1,4 @@
-// Libraries in plugin hosts: what they do well comes through, and nothing else gets past the
-// process.
+// Libraries in plugin hosts: valid results arrive, and misbehaviour stays within the process.
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -41,7 +40,7 @@ TEST(HostedLibrary, ScoresAsInProcess) {
   EXPECT_EQ((*reward)->version(), "1.2.3");
 }
 
-TEST(HostedLibrary, GivesTheConfigurationsMistake) {
+TEST(HostedLibrary, ConfigurationMistake_IsReturned) {
   auto plugin = host(fixture("good"), host_options());
   ASSERT_TRUE(plugin.ok()) << plugin.error().message;
   const auto reward = reward_of(*plugin, Value::map({{"wieght", 2}}));
@@ -57,7 +56,7 @@ struct Refused {
 };
 class HostedLibraryRefused : public testing::TestWithParam<Refused> {};
 
-TEST_P(HostedLibraryRefused, WithTheReason) {
+TEST_P(HostedLibraryRefused, BrokenLibrary_IsRefusedWithTheReason) {
   const auto plugin = host(fixture(GetParam().name), host_options());
   ASSERT_FALSE(plugin.ok());
   EXPECT_NE(plugin.error().message.find(GetParam().message), std::string::npos)
@@ -83,7 +82,7 @@ std::string first_score(const std::string& name, PluginHostOptions options,
   return reward ? message_of((*reward)->score(episode({2}))) : reward.error().message;
 }
 
-TEST(HostedLibrary, SurvivesWhatMisbehaves) {
+TEST(HostedLibrary, Misbehaviour_IsAnError) {
   EXPECT_EQ(first_score("crashes_in_score", host_options()),
             "crashes_in_score: score: its plugin host was killed by SIGSEGV during the call");
   EXPECT_EQ(first_score("crashes_in_create", host_options()),
@@ -95,7 +94,7 @@ TEST(HostedLibrary, SurvivesWhatMisbehaves) {
   EXPECT_EQ(first_score("null_factory", host_options()), "null_factory.so: offers no reward");
 }
 
-TEST(HostedLibrary, KillsWhatHangs) {
+TEST(HostedLibrary, Hang_IsKilled) {
   PluginHostOptions options = host_options();
   options.call_s = 0.2;
   EXPECT_EQ(first_score("hangs", options),
@@ -106,7 +105,7 @@ TEST(HostedLibrary, KillsWhatHangs) {
 
 class HostedGarbage : public testing::TestWithParam<Refused> {};
 
-TEST_P(HostedGarbage, IsAnErrorThatNamesFoundAndExpected) {
+TEST_P(HostedGarbage, InvalidAnswer_IsAnError) {
   EXPECT_EQ(first_score("garbage_output", host_options(), Value::map({{"kind", GetParam().name}})),
             "garbage_output: score: " + std::string(GetParam().message));
 }
@@ -147,7 +146,7 @@ TEST(HostedLibrary, GivesTasksAndTheHostsServices) {
       << mistaken.error().message;
 }
 
-TEST(HostedLibrary, ComesBackAfterItWasKilled) {
+TEST(HostedLibrary, KilledHost_IsRestarted) {
   auto plugin = host(fixture("good"), host_options());
   ASSERT_TRUE(plugin.ok()) << plugin.error().message;
   const auto reward = reward_of(*plugin, Value::map({{"weight", 3}}));
@@ -208,7 +207,7 @@ TEST(HostedLibrary, AnswersManyThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(HostedLibrary, StartedByAThreadOutlivesIt) {
+TEST(HostedLibrary, HostStartedByAThread_OutlivesIt) {
   const auto starter = std::make_shared<HostStarter>();
   std::shared_ptr<const HostedPlugin> plugin;
   std::thread([&] {
@@ -224,7 +223,7 @@ TEST(HostedLibrary, StartedByAThreadOutlivesIt) {
 }
 
 /// A process that has a plugin host, says its id and hangs; killed, it must take the host along.
-TEST(HostedLibrary, GoesWhenHoneIsKilled) {
+TEST(HostedLibrary, DeathOfHone_EndsTheHost) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t hone = fork();

@@ -1,4 +1,4 @@
-// Rewards and datasets in Python: what they answer, and every way in which they can go wrong.
+// Rewards and datasets in Python: their answers, and every way in which they can fail.
 #include <signal.h>
 
 #include <atomic>
@@ -107,7 +107,7 @@ TEST_F(Python, RewardsWithComponentsParametersAndReturns) {
   EXPECT_EQ(described->find("parameters")->find("cap")->find("type")->as_string(), "int");
 }
 
-TEST_F(Python, ConfigurationsAreChecked) {
+TEST_F(Python, Configurations_AreChecked) {
   ASSERT_TRUE(load(kWhole).ok());
   const auto message = [&](const Value& config) {
     const auto made = reward_of(plugin, config);
@@ -129,7 +129,7 @@ TEST_F(Python, ConfigurationsAreChecked) {
             "mine: create: mine.py:20: ValueError: strict is not for today");
 }
 
-TEST_F(Python, FilesThatCannotBeLoadedSayWhere) {
+TEST_F(Python, FileThatCannotBeLoaded_NamesThePlace) {
   EXPECT_EQ(load("class Reward:\n    def score(self\n").error().message,
             "mine.py:2: SyntaxError: '(' was never closed");
   EXPECT_EQ(load("import os\n\nraise KeyError('x')\n").error().message, "mine.py:3: KeyError: 'x'");
@@ -151,7 +151,7 @@ TEST_F(Python, FilesThatCannotBeLoadedSayWhere) {
             "mine.py: hello: its plugin host exited with status 1 during the call");
 }
 
-TEST_F(Python, ExceptionsNameFileLineAndMessage) {
+TEST_F(Python, Exceptions_NameFileLineAndMessage) {
   EXPECT_EQ(score_of("        return [1 / 0]\n"),
             "mine: score: mine.py:5: ZeroDivisionError: division by zero");
   EXPECT_TRUE(lines->has("Traceback"));
@@ -165,7 +165,7 @@ TEST_F(Python, ExceptionsNameFileLineAndMessage) {
   EXPECT_EQ(plugin->pid(), pid) << "an exception must not cost a process";
 }
 
-TEST_F(Python, WrongAnswersSayFoundAndExpected) {
+TEST_F(Python, InvalidAnswer_NamesFoundAndExpected) {
   const std::string one = "mine: score: ";
   EXPECT_EQ(score_of("        return 1.0\n"),
             one + "expected a list of 1, one for each turn, found float");
@@ -189,7 +189,7 @@ TEST_F(Python, WrongAnswersSayFoundAndExpected) {
   EXPECT_EQ(score({2, 0}), one + "turns/1: expected None for an unscored turn, found int");
 }
 
-TEST_F(Python, HugeAnswersAndHungryPluginsAreRefused) {
+TEST_F(Python, HugeAnswersAndMemoryUse_AreRefused) {
   EXPECT_NE(score_of("        return [{'reward': 1, 'components': {'x' * 2**30: 1}}]\n")
                 .find("MemoryError; its plugin host was ended"),
             std::string::npos)
@@ -198,7 +198,7 @@ TEST_F(Python, HugeAnswersAndHungryPluginsAreRefused) {
             "mine: score: the answer has 83886102 bytes, at most 67108864 are allowed");
 }
 
-TEST_F(Python, ALeakEndsTheProcessAndNotTheReward) {
+TEST_F(Python, MemoryLeak_RestartsTheProcess) {
   load_score(
       "        self.kept = getattr(self, 'kept', []) + [bytearray(100 << 20)]\n"
       "        return [len(self.kept)]\n");
@@ -212,7 +212,7 @@ TEST_F(Python, ALeakEndsTheProcessAndNotTheReward) {
   EXPECT_EQ(report->return_to_date, 1.0);
 }
 
-TEST_F(Python, EndingTheProcessIsOneLostCall) {
+TEST_F(Python, Exit_FailsOneCall) {
   EXPECT_EQ(score_of("        if len(episode['turns']) == 1:\n            os._exit(7)\n"
                      "        return [1, 2]\n"),
             "mine: score: its plugin host exited with status 7 during the call");
@@ -226,7 +226,7 @@ TEST_F(Python, EndingTheProcessIsOneLostCall) {
             "Bad file descriptor");
 }
 
-TEST_F(Python, EndlessLoopsAreKilled) {
+TEST_F(Python, EndlessLoops_AreKilled) {
   load_score("        while True:\n            pass\n");
   PluginHostOptions quick = options;
   quick.call_s = 0.2;
@@ -261,7 +261,7 @@ TEST_F(Python, CallWithoutAProcessor_IsNotLate) {
   for (std::thread& stranger : strangers) stranger.join();
 }
 
-TEST_F(Python, GarbageOnTheSocketEndsTheProcess) {
+TEST_F(Python, GarbageOnTheSocket_EndsTheProcess) {
   EXPECT_EQ(
       score_of("        os.write(3, b'x' * 64)\n        return [1]\n"),
       "mine: score: sent an invalid answer (message: broken prefix); its plugin host was killed");
@@ -273,7 +273,7 @@ TEST_F(Python, GarbageOnTheSocketEndsTheProcess) {
             "was killed");
 }
 
-TEST_F(Python, WhatIsPrintedIsLoggedAndNeverMoreThanSo) {
+TEST_F(Python, PrintedOutput_IsLoggedWithinALimit) {
   load_score(
       "        print('a word to the log')\n        sys.stderr.write('and a mistake')\n"
       "        return [1]\n");
@@ -291,7 +291,7 @@ TEST_F(Python, WhatIsPrintedIsLoggedAndNeverMoreThanSo) {
   EXPECT_LT(lines->all().size() - before, 100u);
 }
 
-TEST_F(Python, SeesNothingOfHonesEnvironmentAndDescriptors) {
+TEST_F(Python, Plugin_InheritsNoEnvironmentOrDescriptors) {
   setenv("HONE_TEST_SECRET", "secret", 1);
   EXPECT_EQ(
       score_of("        assert 'HONE_TEST_SECRET' not in os.environ, os.environ\n"
@@ -302,7 +302,7 @@ TEST_F(Python, SeesNothingOfHonesEnvironmentAndDescriptors) {
       "(succeeded)");
 }
 
-TEST_F(Python, ModulesBesideTheFileCanBeImported) {
+TEST_F(Python, ModulesInTheSameFolder_CanBeImported) {
   ASSERT_TRUE(write_file(folder.path() / "neighbour.py", "WORTH = 7\n").ok());
   ASSERT_TRUE(write_file(folder.path() / "json.py", "raise SystemError('not this one')\n").ok());
   load_score("        import neighbour, json\n        return [neighbour.WORTH]\n");
@@ -329,7 +329,7 @@ TEST_F(Python, AnswersManyThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(Python, IsLoadedAnewWhenTheFileChanges) {
+TEST_F(Python, ChangedFile_IsReloaded) {
   options.reload = true;
   load_score("        return [1]\n");
   const std::string version = reward->version();
@@ -343,13 +343,13 @@ TEST_F(Python, IsLoadedAnewWhenTheFileChanges) {
   EXPECT_EQ(reward->score(episode({2}))->return_to_date, 333.0);
 }
 
-TEST_F(Python, StaysAsItWasWithoutReload) {
+TEST_F(Python, WithoutReload_ChangedFileIsIgnored) {
   load_score("        return [1]\n");
   write("class Reward:\n    def score(self, episode):\n        return [22]\n");
   EXPECT_EQ(reward->score(episode({2}))->return_to_date, 1.0);
 }
 
-TEST_F(Python, Datasets) {
+TEST_F(Python, Dataset_ListsAndGetsTasks) {
   ASSERT_TRUE(load(R"py(
 class Dataset:
     """Two tasks, one of them broken."""

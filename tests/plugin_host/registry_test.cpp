@@ -1,4 +1,4 @@
-// Plugins of one's own among those that are shipped: which run where, and what is refused.
+// User plugins among shipped ones: in which process each runs, and what is refused.
 #include "plugin/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class HostedRegistry : public testing::Test {
 /// What hone ships: three backends, four rewards, eight datasets.
 constexpr std::size_t kShipped = 15;
 
-TEST_F(HostedRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
+TEST_F(HostedRegistry, UserPlugins_RunInPluginHosts) {
   const auto python = write("seven.py", kReward);
   const Registry registry = open({fixture("good"), python, python});
   ASSERT_EQ(registry.plugins().size(), kShipped + 2u) << "named twice is one plugin";
@@ -65,13 +65,13 @@ TEST_F(HostedRegistry, RunsWhatIsFromElsewhereInPluginHosts) {
   EXPECT_EQ(registry.name_of("kevin").value(), "kevin");
 }
 
-TEST_F(HostedRegistry, TrustsLibrariesWhereItIsTold) {
+TEST_F(HostedRegistry, InProcess_LoadsUserLibraries) {
   const Registry registry = open({fixture("good"), write("seven.py", kReward)}, true);
   EXPECT_EQ(registry.plugins()[kShipped].runs_in, "hone");
   EXPECT_TRUE(registry.plugins()[kShipped + 1].runs_in.starts_with("plugin host, Python"));
 }
 
-TEST_F(HostedRegistry, StartsWhatIsShippedInPythonOnceItIsAsked) {
+TEST_F(HostedRegistry, ShippedPythonPlugin_StartsAtItsFirstCall) {
   int started = 0;
   RegistryOptions options;
   options.roots = {test::build_dir()};
@@ -117,7 +117,7 @@ TEST_F(HostedRegistry, RefusesWithTheReason) {
             "plugins.in_process: true");
 }
 
-TEST_F(HostedRegistry, LoadsNothingByAPathThatAClientNames) {
+TEST_F(HostedRegistry, PathFromAClient_IsRefused) {
   const auto python = write("seven.py", kReward);
   const Registry registry = open({});
   for (const std::string& name : {python.string(), std::string("../seven"),
@@ -128,7 +128,7 @@ TEST_F(HostedRegistry, LoadsNothingByAPathThatAClientNames) {
   }
 }
 
-TEST_F(HostedRegistry, APythonFileNeedsWhatRunsIt) {
+TEST_F(HostedRegistry, WithoutPluginHosts_PythonFilesAreRefused) {
   const Registry registry({{}, {write("seven.py", kReward)}, {}});
   EXPECT_EQ(last(registry).error, "seven.py: this program cannot run Python plugins");
 }
@@ -155,7 +155,7 @@ TEST_F(HostedRegistry, ValidatesTheTemplates) {
   }
 }
 
-TEST_F(HostedRegistry, ValidationFindsBrokenPromises) {
+TEST_F(HostedRegistry, Validation_FindsBrokenRules) {
   const auto validated = [&](const std::string& source) {
     const auto report = validate_python(write("mine.py", source), host_options(), Value::map());
     return report ? not_passed(*report) : std::vector<std::string>{report.error().message};

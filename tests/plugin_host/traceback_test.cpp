@@ -1,4 +1,4 @@
-// What the log has of a plugin in Python that raises an error in each call.
+// Log lines of a Python plugin that raises an error in each call.
 #include <gtest/gtest.h>
 
 #include "plugin_host/hosts.hpp"

@@ -1,4 +1,4 @@
-"""What every file keeps: its first line says what it is for, no path or name of one machine, no vendor's."""
+"""Rules for every file: the first line states its purpose; no path or name of a machine; no vendor names."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The scripts at the edges: no answer to a question, and the sums that the README shows."""
+"""The scripts: prompts without an answer, and the checksums in the README."""
 
 import os
 import pty

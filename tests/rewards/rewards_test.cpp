@@ -1,5 +1,4 @@
-// The shipped rewards against their formulas (figures worked out by hand), their returns and their
-// parameters.
+// The shipped rewards: values computed by hand, returns and parameters.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -59,7 +58,7 @@ double component(const RewardReport& report, std::string_view name) {
   return NAN;
 }
 
-TEST(TritonForge, ClimbsFromBuiltToFast) {
+TEST(TritonForge, Reward_RisesFromBuiltToFast) {
   for (const Outcome outcome : {Outcome::kNoCode, Outcome::kRejected, Outcome::kCheated}) {
     EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(outcome)), 0) << outcome_name(outcome);
   }
@@ -74,7 +73,7 @@ TEST(TritonForge, ClimbsFromBuiltToFast) {
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(50)), 2.3);
 }
 
-TEST(Rewards, OutcomeThatTheyDoNotKnow_IsScoredAsNotBuilt) {
+TEST(Rewards, UnknownOutcome_IsScoredAsNotBuilt) {
   Value later = turn(Outcome::kWrong);
   Value verdict = *later.find("verdict");
   later.set("verdict", verdict.set("outcome", "later_outcome"));
@@ -83,7 +82,7 @@ TEST(Rewards, OutcomeThatTheyDoNotKnow_IsScoredAsNotBuilt) {
   }
 }
 
-TEST(TritonForge, WhatDiedInTheCompilerWasNotBuilt) {
+TEST(TritonForge, CrashInTheCompiler_CountsAsNotBuilt) {
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kTimedOut, 0, VerdictStage::kBuild)), 0);
 }
 
@@ -95,7 +94,7 @@ TEST(TritonForge, SumsTheTrajectory) {
   for (const auto& one : report.returns) EXPECT_DOUBLE_EQ(one.value_or(NAN), expected);
 }
 
-TEST(Kevin, IsSpeedupAndABonusForCorrect) {
+TEST(Kevin, Correct_EarnsSpeedupAndBonus) {
   EXPECT_DOUBLE_EQ(reward_of("kevin", turn(Outcome::kWrong)), 0);
   EXPECT_DOUBLE_EQ(reward_of("kevin", turn(Outcome::kCheated)), 0);
   EXPECT_DOUBLE_EQ(reward_of("kevin", correct(0.5)), 0.8);
@@ -103,13 +102,13 @@ TEST(Kevin, IsSpeedupAndABonusForCorrect) {
   EXPECT_DOUBLE_EQ(reward_of("kevin", correct(20), Value::map({{"speedup_cap", 5}})), 5.3);
 }
 
-TEST(Kevin, IsTheSpeedupAloneWhereCorrectEarnsNothing) {
+TEST(Kevin, NoBonus_RewardIsTheSpeedup) {
   const Value config = Value::map({{"correct", 0}});
   EXPECT_DOUBLE_EQ(reward_of("kevin", turn(Outcome::kWrong), config), 0);
   EXPECT_DOUBLE_EQ(reward_of("kevin", correct(0.5), config), 0.5);
 }
 
-TEST(Kevin, DiscountsWhatIsToComeForEachTurn) {
+TEST(Kevin, LaterTurns_AreDiscounted) {
   const RewardReport report = score("kevin", {turn(Outcome::kWrong), correct(1), correct(2)});
   EXPECT_DOUBLE_EQ(report.returns[2].value_or(NAN), 2.3);
   EXPECT_DOUBLE_EQ(report.returns[1].value_or(NAN), 1.3 + 0.4 * 2.3);
@@ -117,7 +116,7 @@ TEST(Kevin, DiscountsWhatIsToComeForEachTurn) {
   EXPECT_DOUBLE_EQ(report.return_to_date, 0.4 * (1.3 + 0.4 * 2.3));
 }
 
-TEST(DrKernel, IsHalfCorrectHalfSpeedAndSaysThatCoverageIsUnknown) {
+TEST(DrKernel, Reward_IsHalfCorrectnessHalfSpeed) {
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn(Outcome::kCrashed)), 0);
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn(Outcome::kCheated)), 0);
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", correct(1)), 1);
@@ -129,7 +128,7 @@ TEST(DrKernel, IsHalfCorrectHalfSpeedAndSaysThatCoverageIsUnknown) {
   EXPECT_DOUBLE_EQ(report.returns[1].value_or(NAN), 1.5);
 }
 
-TEST(DrKernel, TakesTheCoverageThatASubmissionTellsOnlyWhereItIsAskedFor) {
+TEST(DrKernel, ReportedCoverage_IsUsedOnlyIfConfigured) {
   Verdict v;
   v.outcome = Outcome::kCorrect;
   v.stage = VerdictStage::kDone;
@@ -146,13 +145,13 @@ TEST(DrKernel, TakesTheCoverageThatASubmissionTellsOnlyWhereItIsAskedFor) {
   EXPECT_DOUBLE_EQ(component(report, "coverage"), 0.5 * 0.75);
   const Value witnessed = Value::map({{"coverage", "witnessed"}});
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), witnessed), 1);
-  v.work->rehearsed = Witnessed{{{"leaky", 3}}, {{"aten.mm", 2}}};
+  v.work->dry_run = Witnessed{{{"leaky", 3}}, {{"aten.mm", 2}}};
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 1 + 0.5 * 0.75);
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), witnessed), 1 + 0.5 * 0.75);
-  v.work->rehearsed = Witnessed{{}, {{"aten.mm", 2}}};
+  v.work->dry_run = Witnessed{{}, {{"aten.mm", 2}}};
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 1);
   EXPECT_EQ(component(score("dr_kernel", {turn_of(v)}, asked), "coverage_known"), 0);
-  v.work->rehearsed.reset();
+  v.work->dry_run.reset();
   v.work->kernels_us = 0;
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 1);
   v.work->operators_us = 0;
@@ -164,7 +163,7 @@ TEST(DrKernel, TakesTheCoverageThatASubmissionTellsOnlyWhereItIsAskedFor) {
   EXPECT_DOUBLE_EQ(reward_of("dr_kernel", turn_of(v), asked), 0);
 }
 
-TEST(FastP, NeedsMoreThanP) {
+TEST(FastP, SpeedupEqualToP_DoesNotCount) {
   EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(1)), 0);
   EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(1.01)), 1);
   EXPECT_DOUBLE_EQ(reward_of("fast_p", correct(1.9), Value::map({{"p", 2}})), 0);
@@ -181,7 +180,7 @@ TEST(FastP, NoisyCopyOfTheBaseline_GetsNoCredit) {
 
 class EveryReward : public testing::TestWithParam<std::string> {};
 
-TEST_P(EveryReward, CountsAsIfUnscoredTurnsHadNotBeen) {
+TEST_P(EveryReward, UnscoredTurns_AreIgnored) {
   for (const char* kind : {"sum", "forward"}) {
     const Value config = Value::map({{"return", kind}, {"gamma", 0.5}});
     const RewardReport plain = score(GetParam(), {correct(1.5), correct(3)}, config);
@@ -197,7 +196,7 @@ TEST_P(EveryReward, CountsAsIfUnscoredTurnsHadNotBeen) {
   }
 }
 
-TEST_P(EveryReward, LooksNoFurtherThanItsHorizon) {
+TEST_P(EveryReward, TurnsBeyondTheHorizon_AreIgnored) {
   const Value::Array turns{correct(1.5), correct(2.5), correct(1.25)};
   const Value config = Value::map({{"return", "forward"}, {"gamma", 0.5}, {"horizon", 2}});
   const RewardReport report = score(GetParam(), turns, config);
@@ -207,7 +206,7 @@ TEST_P(EveryReward, LooksNoFurtherThanItsHorizon) {
   EXPECT_DOUBLE_EQ(report.returns[2].value_or(NAN), r(2));
 }
 
-TEST_P(EveryReward, Estimate_PaysForTheFigureOfTheTable) {
+TEST_P(EveryReward, Estimate_SelectsTheFigure) {
   const std::vector<std::string> every_flag = {"noisy",
                                                "throttled",
                                                "baseline_drifted",
@@ -252,14 +251,14 @@ TEST_P(EveryReward, NoisyCopyOfTheBaseline_IsNotPaidForItsLuckiestMeasurement) {
   EXPECT_LT(most, reward_of(GetParam(), correct(1.01)));
 }
 
-TEST_P(EveryReward, HasComponentsThatAreFinite) {
+TEST_P(EveryReward, Components_AreFinite) {
   const RewardReport report = score(GetParam(), {correct(2)});
   for (const auto& [name, value] : report.turns.at(0)->components) {
     EXPECT_TRUE(std::isfinite(value)) << name;
   }
 }
 
-TEST_P(EveryReward, NamesTheMistakeInItsConfiguration) {
+TEST_P(EveryReward, ConfigurationMistake_IsNamed) {
   const auto message = [](const Value& config) {
     const auto reward =
         Reward::create(test::load(test::shipped_reward(GetParam())), config, test::services());

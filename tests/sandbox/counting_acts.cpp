@@ -1,5 +1,4 @@
-// Subjects for the freezers: threads, timers, signals and births of threads that a bad stop would
-// let through.
+// Test subjects of the freezers: threads, timers, signals and new threads that an incomplete freeze would let run.
 #include "counting_acts.hpp"
 
 #include <pthread.h>

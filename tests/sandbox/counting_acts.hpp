@@ -1,4 +1,4 @@
-// Acts that count in a shared page for as long as they run: subjects for the freezers.
+// Acts that count in a shared page while they run, for tests of the freezers.
 #pragma once
 
 #include <atomic>

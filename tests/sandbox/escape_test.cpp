@@ -1,5 +1,4 @@
-// What a sealed candidate and a sealed builder try, at every isolation level that the machine
-// allows.
+// Escape attempts of a sealed candidate and a sealed builder, at every isolation level of this machine.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -27,7 +26,7 @@ std::string outcome(const ProcessExit& exit) {
   return exit.output.substr(0, exit.output.find('\n'));
 }
 
-TEST_P(Candidate, IsRefusedEveryForbiddenCall) {
+TEST_P(Candidate, ForbiddenCalls_AreRefused) {
   const std::map<std::string, std::string> expected = {
       {"fork", "EPERM"},      {"inet", "EPERM"},       {"udp", "EPERM"},
       {"inet6", "EPERM"},     {"unix", "EPERM"},       {"vsock", "EPERM"},
@@ -55,7 +54,7 @@ TEST_P(Candidate, ReachesNoFile) {
   EXPECT_EQ(outcome(candidate("seal:run", "/bin/true")), "EPERM");
 }
 
-TEST_P(Candidate, WithAFolderOfItsOwn_WritesThereAlone) {
+TEST_P(Candidate, ScratchFolder_IsTheOnlyWritablePlace) {
   if (landlock_abi() == 0) GTEST_SKIP() << "nothing can be written without Landlock";
   const auto writing = [&](const std::string& act, const std::string& detail) {
     SpawnRequest request = probe_request(Jail::kCandidate, "seal-writes:" + act, detail);
@@ -78,7 +77,7 @@ TEST_P(Candidate, WithAFolderOfItsOwn_WritesThereAlone) {
   }
 }
 
-TEST_P(Candidate, APrivateRootNeedsNoLandlock) {
+TEST_P(Candidate, PrivateRoot_NeedsNoLandlock) {
   if (GetParam().level < IsolationLevel::kPrivate) GTEST_SKIP() << "no private root";
   EXPECT_EQ(outcome(candidate("seal-no-landlock:read", "/etc/passwd")), "ENOENT");
   EXPECT_EQ(outcome(candidate("seal-no-landlock:read", "/home")), "ENOENT");
@@ -99,13 +98,13 @@ TEST_P(Candidate, CannotTouchAnotherProcess) {
   EXPECT_EQ((*other)->wait(0).error().code, Code::kDeadlineExceeded);
 }
 
-TEST_P(Candidate, MayDoWhatAnHonestSubmissionDoes) {
+TEST_P(Candidate, HonestCalls_AreAllowed) {
   EXPECT_EQ(outcome(candidate("seal:honest")), "done");
   EXPECT_EQ(outcome(candidate("seal-threads:thread")), "done");
   EXPECT_EQ(outcome(candidate("seal-threads:fork")), "EPERM");
 }
 
-TEST_P(Candidate, WithoutLeaveForThreadsGetsNone) {
+TEST_P(Candidate, WithoutThreads_CannotMakeAny) {
   EXPECT_EQ(outcome(candidate("seal:thread-bomb")), "EPERM");
   EXPECT_EQ(outcome(candidate("seal-threads:thread-bomb")), "EAGAIN");
 }
@@ -120,7 +119,7 @@ TEST_P(Candidate, LoadsALibraryFromAMemoryFileAfterTheSeal) {
   EXPECT_EQ(outcome(run(request)), "done");
 }
 
-TEST_P(Builder, IsRefusedWhatCompilersDoNotNeed) {
+TEST_P(Builder, CallsThatCompilersDoNotNeed_AreRefused) {
   const std::map<std::string, std::string> expected = {
       {"inet", "EPERM"},        {"inet6", "EPERM"},   {"unix", "EPERM"},  {"vsock", "EPERM"},
       {"netlink", "EPERM"},     {"keyctl", "EPERM"},  {"bpf", "EPERM"},   {"perf", "EPERM"},
@@ -131,7 +130,7 @@ TEST_P(Builder, IsRefusedWhatCompilersDoNotNeed) {
   }
 }
 
-TEST_P(Builder, SeesTheToolchainAndItsFolderAlone) {
+TEST_P(Builder, SeesOnlyTheToolchainAndItsFolder) {
   const auto unseen = AnyOf("EACCES", "ENOENT", "EROFS");
   EXPECT_THAT(outcome(builder("build:read", "/etc/passwd")), unseen);
   EXPECT_THAT(outcome(builder("build:list", "/home")), unseen);

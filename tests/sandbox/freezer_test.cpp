@@ -1,5 +1,4 @@
-// Freezers: once freeze() has returned nothing of the subject moves, and after thaw() all of it
-// does.
+// Freezers: after freeze() no thread of the process runs, and after thaw() all of them do.
 #include "sandbox/freezer.hpp"
 
 #include <fcntl.h>
@@ -120,8 +119,8 @@ class EachFreezer : public testing::TestWithParam<const char*> {
 
 TEST_P(EachFreezer, StopsThreads) { freeze_many_times("count-threads", 300); }
 TEST_P(EachFreezer, StopsTimersThatSendSigcont) { freeze_many_times("count-timer", 300); }
-TEST_P(EachFreezer, StopsThreadsAsTheyAreBorn) { freeze_many_times("count-births", 300); }
-TEST_P(EachFreezer, StopsAStormOfSignals) { freeze_many_times("count-signals", 300); }
+TEST_P(EachFreezer, StopsThreadsDuringTheirCreation) { freeze_many_times("count-births", 300); }
+TEST_P(EachFreezer, StopsAProcessWithManySignals) { freeze_many_times("count-signals", 300); }
 TEST_P(EachFreezer, StopsASealedCandidate) { freeze_many_times("count-sealed", 100); }
 TEST_P(EachFreezer, StopsAProcessWhoseFirstThreadHasEnded) {
   freeze_many_times("count-leaderless", 50);
@@ -138,7 +137,7 @@ TEST_P(EachFreezer, FreezesTwiceAndThawsTwice) {
   EXPECT_TRUE(moves_on(before));
 }
 
-TEST_P(EachFreezer, SaysThatTheProcessIsGone) {
+TEST_P(EachFreezer, ReportsAnEndedProcess) {
   start("count-threads");
   ASSERT_TRUE(moves_on({}));
   expect_gone_once_killed();
@@ -146,7 +145,7 @@ TEST_P(EachFreezer, SaysThatTheProcessIsGone) {
 
 /// A thread whose creator is killed before its clone event arrives must be waited for, too, or its process
 /// is never reaped.
-TEST_P(EachFreezer, SaysThatAProcessIsGoneThatWasKilledWhileItMadeThreads) {
+TEST_P(EachFreezer, ReportsAProcessKilledDuringThreadCreation) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     start("count-births");
     ASSERT_TRUE(moves_on(snapshot()));
@@ -156,7 +155,7 @@ TEST_P(EachFreezer, SaysThatAProcessIsGoneThatWasKilledWhileItMadeThreads) {
   }
 }
 
-TEST_P(EachFreezer, AFrozenProcessCanBeKilled) {
+TEST_P(EachFreezer, FrozenProcess_CanBeKilled) {
   start("count-threads");
   ASSERT_TRUE(moves_on({}));
   ASSERT_TRUE(freezer_->freeze(5));
@@ -167,7 +166,7 @@ TEST_P(EachFreezer, AFrozenProcessCanBeKilled) {
   EXPECT_EQ(exit->signal, SIGKILL);
 }
 
-TEST_P(EachFreezer, LetsTheProcessGoOnWhenItGoes) {
+TEST_P(EachFreezer, Destructor_ResumesTheProcess) {
   start("count-threads");
   ASSERT_TRUE(moves_on({}));
   freezer_.reset();
@@ -181,7 +180,7 @@ TEST_P(EachFreezer, LetsTheProcessGoOnWhenItGoes) {
 INSTANTIATE_TEST_SUITE_P(Kinds, EachFreezer, testing::Values("cgroup", "ptrace"),
                          [](const auto& kind) { return std::string(kind.param); });
 
-TEST(PtraceFreezer, IgnoresStopsThatTheProcessAsksFor) {
+TEST(PtraceFreezer, IgnoresStopsOfTheProcessItself) {
   LauncherOptions options;
   options.minimum = IsolationLevel::kNone;
   options.freezer = "ptrace";

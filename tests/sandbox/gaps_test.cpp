@@ -1,4 +1,4 @@
-// What an isolation level does not stop: chosen for the machine, and said in docs/threats.md.
+// Risks that an isolation level does not prevent: which apply to a machine, and that docs/threats.md lists them.
 #include "sandbox/gaps.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ bool has(const std::vector<Gap>& gaps, std::string_view words) {
   return false;
 }
 
-TEST(Gaps, EachLevelHasThoseOfTheLevelsAbove) {
+TEST(Gaps, Level_HasTheGapsOfHigherLevels) {
   const std::size_t at_private = open_gaps(IsolationLevel::kPrivate, best()).size();
   const std::size_t at_separated = open_gaps(IsolationLevel::kSeparated, best()).size();
   const std::size_t at_filtered = open_gaps(IsolationLevel::kFiltered, best()).size();
@@ -47,7 +47,7 @@ TEST(Gaps, FollowFromTheMachine) {
   EXPECT_TRUE(has(open_gaps(IsolationLevel::kPrivate, c), "exceed its memory limit"));
 }
 
-TEST(Gaps, ThePageOnThreatsHasEachWithItsLevel) {
+TEST(Gaps, ThreatsPage_ListsEachGapWithItsLevel) {
   const auto page = read_file(test::source_dir() / "docs/threats.md");
   ASSERT_TRUE(page) << page.error().message;
   for (const Gap& gap : all_gaps()) {

@@ -1,4 +1,4 @@
-// jail_probe as an image: runs the launcher, whose processes go on in here.
+// jail_probe as an image: it runs the launcher, whose processes continue in it.
 #include <dlfcn.h>
 #include <unistd.h>
 

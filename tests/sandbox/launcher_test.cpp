@@ -1,5 +1,4 @@
-// The launcher: starting, limits, how processes end, and that nothing outlives them, it or the
-// host.
+// The launcher: starts, limits, exits, and that no process outlives its owner.
 #include "sandbox/launcher.hpp"
 
 #include <fcntl.h>
@@ -51,12 +50,12 @@ TEST_P(Jails, HaveAnEmptyEnvironment) {
   EXPECT_THAT(of_builder, testing::Not(HasSubstr("HOME=")));
 }
 
-TEST_P(Jails, RunAsAUserOfTheirOwn) {
+TEST_P(Jails, RunAsSeparateUsers) {
   if (GetParam().level < IsolationLevel::kSeparated) GTEST_SKIP() << "filtered keeps the user";
   EXPECT_THAT(candidate("environment").output, HasSubstr("user=other"));
 }
 
-TEST_P(Jails, TheMemoryLimitEndsABombAndSaysSo) {
+TEST_P(Jails, MemoryLimit_KillsTheProcessAndIsReported) {
   for (const Jail jail : {Jail::kCandidate, Jail::kBuilder}) {
     const ProcessExit exit = run(probe_request(jail, "memory"));
     EXPECT_TRUE(exit.out_of_memory);
@@ -66,14 +65,14 @@ TEST_P(Jails, TheMemoryLimitEndsABombAndSaysSo) {
   }
 }
 
-TEST_P(Jails, KeepTheLastOfAGigabyteOfOutput) {
+TEST_P(Jails, KeepTheEndOfAGigabyteOfOutput) {
   const ProcessExit exit = candidate("seal:flood");
   EXPECT_EQ(exit.exit_code, 0);
   EXPECT_EQ(exit.output.size(), 64u << 10);
   EXPECT_THAT(exit.output, EndsWith("xthe end\n"));
 }
 
-TEST_P(Jails, EndADaemonThatABuilderLeavesBehind) {
+TEST_P(Jails, EndALeftoverDaemonOfABuilder) {
   for (const char* act : {"daemon", "build:daemon"}) {
     SpawnRequest request = probe_request(Jail::kBuilder, act);
     int ends[2];
@@ -118,7 +117,7 @@ TEST_P(Jails, EndThreadAndDescriptorBombsWithAnError) {
   EXPECT_EQ(candidate("seal:descriptors").output, "EMFILE\n");
 }
 
-TEST_P(Jails, ASpinnerMeetsItsCpuLimit) {
+TEST_P(Jails, Spinner_MeetsItsCpuLimit) {
   SpawnRequest request = probe_request(Jail::kCandidate, "seal:spin");
   request.limits.cpu_seconds = 1;
   const ProcessExit exit = run(request);
@@ -126,7 +125,7 @@ TEST_P(Jails, ASpinnerMeetsItsCpuLimit) {
   EXPECT_GE(exit.cpu_seconds, 0.5);  // a kernel counts ticks: of a busy machine's second, not all
 }
 
-TEST_P(Jails, StoppedAndMuteProcessesCanBeKilled) {
+TEST_P(Jails, StoppedProcess_CanBeKilled) {
   for (const char* act : {"stop", "seal:wait", "seal:spin"}) {
     auto process = launcher_->spawn(probe_request(Jail::kCandidate, act));
     ASSERT_TRUE(process) << process.error().message;
@@ -139,7 +138,7 @@ TEST_P(Jails, StoppedAndMuteProcessesCanBeKilled) {
   EXPECT_EQ(candidate("seal:close").exit_code, 0);
 }
 
-TEST_P(Jails, DroppingAProcessEndsIt) {
+TEST_P(Jails, DroppingAProcess_EndsIt) {
   auto process = launcher_->spawn(probe_request(Jail::kCandidate, "wait"));
   ASSERT_TRUE(process) << process.error().message;
   const UniqueFd pidfd(::dup((*process)->pidfd()));
@@ -173,12 +172,12 @@ TEST_P(Jails, SeeTheGivenDescriptorsAndNoOthers) {
   ::close(ends[1]);
 }
 
-TEST_P(Jails, KnowTheirThreadByTheNumberThatItHas) {
+TEST_P(Jails, KnowTheirOwnThreadNumber) {
   EXPECT_EQ(candidate("thread-number").output, "its own\n");
   EXPECT_EQ(builder("thread-number").output, "its own\n");
 }
 
-TEST_P(Jails, AProgramThatDoesNotStartSaysWhy) {
+TEST_P(Jails, FailedStart_ReportsTheReason) {
   if (GetParam().image) GTEST_SKIP() << "an image is no program";
   SpawnRequest request = probe_request(Jail::kCandidate, "x");
   request.program = "/usr/lib/no-such-program";
@@ -189,7 +188,7 @@ TEST_P(Jails, AProgramThatDoesNotStartSaysWhy) {
             "x: start /usr/lib/no-such-program: no such file or directory");
 }
 
-TEST_P(Jails, ManyThreadsMaySpawnAtOnce) {
+TEST_P(Jails, ManyThreads_MaySpawnAtOnce) {
   std::vector<std::thread> threads;
   std::atomic<int> good = 0;
   for (int i = 0; i < 8; ++i) {
@@ -223,7 +222,7 @@ TEST(Launcher, StartsTheJudgeWithoutAJail) {
   EXPECT_EQ(exit->exit_code, 0);
 }
 
-TEST(Launcher, SaysThatItsSlotsAreTaken) {
+TEST(Launcher, AllSlotsTaken_IsReported) {
   LauncherOptions options = any_level();
   options.slots = 1;
   auto launcher = Launcher::start(options);
@@ -249,7 +248,7 @@ TEST(Launcher, RefusesTooLowALevel) {
   EXPECT_THAT(launcher.error().message, HasSubstr("expected at least private"));
 }
 
-TEST(Launcher, TwoOfThemShareNoUsers) {
+TEST(Launcher, TwoLaunchers_ShareNoUsers) {
   auto one = Launcher::start(any_level());
   auto two = Launcher::start(any_level());
   ASSERT_TRUE(one && two);
@@ -279,7 +278,7 @@ UniqueFd open_pid(pid_t pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-TEST(Launcher, ItsOwnDeathEndsEverythingAndIsNoticed) {
+TEST(Launcher, DeathOfTheLauncher_EndsAllProcesses) {
   auto launcher = Launcher::start(any_level());
   ASSERT_TRUE(launcher) << launcher.error().message;
   auto candidate = (*launcher)->spawn(probe_request(Jail::kCandidate, "wait"));
@@ -309,7 +308,7 @@ TEST(Launcher, ItsOwnDeathEndsEverythingAndIsNoticed) {
   for (;;) ::pause();
 }
 
-TEST(Launcher, TheHostsDeathEndsEverythingAndLeavesNoTrace) {
+TEST(Launcher, DeathOfTheHost_EndsAllProcesses) {
   int pipe_ends[2];
   ASSERT_EQ(::pipe2(pipe_ends, O_CLOEXEC), 0);
   const pid_t host = ::fork();
@@ -357,7 +356,7 @@ TEST(Launcher, DoesNotWaitForAnImageThatNeverLoads) {
   EXPECT_EQ(Launcher::start(options).error().message, "/nonexistent ended before it was ready");
 }
 
-TEST(Launcher, AnImageThatIsLoadingEndsWithItsHost) {
+TEST(Launcher, ImageThatIsLoading_EndsWithItsHost) {
   int pipe_ends[2];
   ASSERT_EQ(::pipe2(pipe_ends, O_CLOEXEC), 0);
   const pid_t host = ::fork();

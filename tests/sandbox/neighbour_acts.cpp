@@ -1,5 +1,4 @@
-// What a jailed process may try against a neighbour that it knows by number, or leave for one that
-// comes later.
+// Attacks of a jailed process on a concurrent process with a known number, and traps for later processes.
 #include "neighbour_acts.hpp"
 
 #include <dirent.h>

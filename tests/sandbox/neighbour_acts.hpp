@@ -1,4 +1,4 @@
-// Acts against other jails and for later ones; part of jail_probe.
+// Acts against other jails and later ones; part of jail_probe.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Jails against each other, at every isolation level: two at the same time that know each other's
-// numbers, and one after the other in the same slot.
+// Jails against each other, at every isolation level: two concurrent ones that know each other's process numbers,
+// and two in the same slot one after the other.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -92,7 +92,7 @@ TEST_P(Neighbours, CannotReachTheHostOrTheLauncher) {
   EXPECT_THAT(outcome(builder("build:nice-user")), kRefused);
 }
 
-TEST_P(Neighbours, ShareNoName) {
+TEST_P(Neighbours, ShareNoKernelNames) {
   const std::vector<std::string> acts = {
       "shm-open", "shmget",  "shmctl",      "semget",   "semctl",    "msgget", "msgctl",
       "mq-open",  "add-key", "request-key", "keyctl",   "mq-unlink", "unix",   "inet",
@@ -104,7 +104,7 @@ TEST_P(Neighbours, ShareNoName) {
   EXPECT_THAT(outcome(candidate("seal:sysinfo")), kRefused) << "the load of other slots";
 }
 
-TEST_P(Neighbours, CannotMarkAFileThatIsTheirsByUser) {
+TEST_P(Neighbours, CannotMarkFilesOfTheSameUser) {
   // At `filtered` the jails have the user of this file, and Landlock does not look at these calls.
   const std::string path = testing::TempDir() + "hone-mark-" + std::to_string(::getpid());
   ASSERT_TRUE(write_file(path, "mine"));
@@ -141,7 +141,7 @@ TEST_P(Neighbours, LeaveNothingForTheNextInTheirSlot) {
   EXPECT_THAT(outcome(candidate("seal:create", "/tmp/planted")), kRefused);
 }
 
-TEST_P(Neighbours, FindNothingOfWhatOthersHaveSaid) {
+TEST_P(Neighbours, FindNoOutputOfOtherProcesses) {
 #ifdef HONE_SANITIZED
   GTEST_SKIP() << "a sanitizer ends who reads all of its memory";
 #endif
@@ -154,7 +154,7 @@ TEST_P(Neighbours, FindNothingOfWhatOthersHaveSaid) {
   }
 }
 
-TEST_P(Neighbours, CannotLockWhatTheyLeave) {
+TEST_P(Neighbours, CannotLockTheirLeftovers) {
   const std::string name = "locked-" + std::to_string(::getpid());
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(outcome(builder("build:plant-locked", name)), "done");
@@ -167,7 +167,7 @@ TEST_P(Neighbours, CannotLockWhatTheyLeave) {
   }
 }
 
-TEST_P(Neighbours, CrashWithoutACoreForWhateverHandlerThereIs) {
+TEST_P(Neighbours, CrashWithoutACoreDump) {
   // 1 and not 0: the kernel would start a handler for 0.
   EXPECT_EQ(candidate("core-limit").output, "1 1\n");
   EXPECT_EQ(builder("core-limit").output, "1 1\n");
@@ -175,7 +175,7 @@ TEST_P(Neighbours, CrashWithoutACoreForWhateverHandlerThereIs) {
   EXPECT_EQ(outcome(builder("build:clear-core-limit")), "EPERM");
 }
 
-TEST_P(Neighbours, WhatALevelDoesNotStop) {
+TEST_P(Neighbours, Gaps_ExistAtTheirLevel) {
   // core/sandbox/gaps.cpp says so.
   const bool walled = GetParam().level == IsolationLevel::kPrivate;
   EXPECT_EQ(outcome(candidate("seal:stat", "/etc/passwd")), walled ? "ENOENT" : "done");
@@ -186,7 +186,7 @@ TEST_P(Neighbours, WhatALevelDoesNotStop) {
   EXPECT_EQ(outcome(builder("build:make-files", "16400")), walled ? "ENOSPC" : "done");
 }
 
-TEST_P(Neighbours, WithoutTheSealMostOfItWorks) {
+TEST_P(Neighbours, WithoutTheSeal_MostAttacksWork) {
   // What stops these above is the filter alone, at the level where jails have one user.
   if (GetParam().level != IsolationLevel::kFiltered)
     GTEST_SKIP() << "other mechanisms are active, too";

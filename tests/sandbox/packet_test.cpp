@@ -34,7 +34,7 @@ TEST(Packet, ReadsWhatWasWritten) {
   EXPECT_TRUE(reader.done());
 }
 
-TEST(Packet, AnyCutIsNoticed) {
+TEST(Packet, TruncatedPacket_IsDetected) {
   PacketWriter writer;
   put(writer, SpawnRequest{});
   const std::string bytes = writer.take();
@@ -45,7 +45,7 @@ TEST(Packet, AnyCutIsNoticed) {
   }
 }
 
-TEST(Packet, ALengthThatLiesReadsAsNothing) {
+TEST(Packet, WrongLength_ReadsAsEmpty) {
   for (const std::int64_t size :
        {std::int64_t{-1}, std::int64_t{1} << 40, std::numeric_limits<std::int64_t>::min()}) {
     PacketWriter writer;
@@ -70,7 +70,7 @@ TEST(Packet, CarriesDescriptors) {
   EXPECT_FALSE(packet->end);
 }
 
-TEST(Packet, TooLargeIsRefused) {
+TEST(Packet, TooLarge_IsRefused) {
   const Pair pair;
   const Status sent = send_packet(pair.a.get(), std::string(kPacketBytesMax + 1, 'x'), {});
   ASSERT_FALSE(sent);
@@ -78,7 +78,7 @@ TEST(Packet, TooLargeIsRefused) {
             "packet of 131073 bytes and 0 descriptors, at most 131072 and 200 allowed");
 }
 
-TEST(Packet, EndAndFullAreSaid) {
+TEST(Packet, EndAndFullSocket_AreReported) {
   Pair pair;
   ASSERT_TRUE(send_packet(pair.a.get(), std::string(kPacketBytesMax, 'x'), {}));
   pair.a.reset();
@@ -109,7 +109,7 @@ TEST(Messages, RoundTrip) {
 
 /// Found by fuzzing: numbers were cut to 32 bits, and an isolation level of 4294967297 was taken for
 /// one; a level of 9 would have been looked up beyond the end of their names.
-TEST(Messages, ANumberThatIsNoneOfItsKindIsMalformed) {
+TEST(Messages, EnumOutOfRange_IsMalformed) {
   PacketWriter writer;
   put(writer, LauncherOptions{});
   const std::string good = writer.take();
@@ -129,7 +129,7 @@ TEST(Messages, ANumberThatIsNoneOfItsKindIsMalformed) {
 }
 
 /// Found by fuzzing: a negative count of processors was taken for none.
-TEST(Messages, ANegativeCountIsMalformed) {
+TEST(Messages, NegativeCount_IsMalformed) {
   SpawnRequest request;
   request.label = "label", request.program = "/bin/true";
   PacketWriter writer;

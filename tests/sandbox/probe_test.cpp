@@ -1,4 +1,4 @@
-// The probe and the choice of a level.
+// The probe of sandbox features, and the choice of an isolation level.
 #include "sandbox/probe.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ Capabilities everything() {
   return c;
 }
 
-TEST(Probe, NamesReadBack) {
+TEST(Probe, LevelNames_RoundTrip) {
   for (const char* name : {"none", "filtered", "separated", "private"}) {
     EXPECT_EQ(isolation_name(*parse_isolation(name)), name);
   }
@@ -30,7 +30,7 @@ TEST(Probe, NamesReadBack) {
             "isolation level: found 'much', expected none, filtered, separated or private");
 }
 
-TEST(Probe, EveryMissingThingCarriesANote) {
+TEST(Probe, MissingFeature_HasANote) {
   const Capabilities found = probe_machine();
   EXPECT_FALSE(found.kernel.empty());
   const auto noted = [&](std::string_view what) {
@@ -51,7 +51,7 @@ TEST(Probe, EveryMissingThingCarriesANote) {
   EXPECT_NE(found.cgroup_memory, noted("cgroup memory"));
 }
 
-TEST(Level, FollowsFromWhatIsThere) {
+TEST(Level, Level_FollowsFromTheFeatures) {
   Capabilities c = everything();
   EXPECT_EQ(c.level(), IsolationLevel::kPrivate);
   c.landlock_abi = 0;
@@ -68,7 +68,7 @@ TEST(Level, FollowsFromWhatIsThere) {
   EXPECT_EQ(c.level(), IsolationLevel::kNone);
 }
 
-TEST(Level, OptionsCutIt) {
+TEST(Level, Options_LowerTheLevel) {
   LauncherOptions options;
   for (const IsolationLevel level : {IsolationLevel::kPrivate, IsolationLevel::kSeparated,
                                      IsolationLevel::kFiltered, IsolationLevel::kNone}) {
@@ -80,7 +80,7 @@ TEST(Level, OptionsCutIt) {
   }
 }
 
-TEST(Level, BelowTheMinimumIsRefusedWithTheNotes) {
+TEST(Level, BelowTheMinimum_IsRefusedWithTheNotes) {
   LauncherOptions options;
   options.minimum = IsolationLevel::kPrivate;
   Capabilities c = everything();
@@ -93,7 +93,7 @@ TEST(Level, BelowTheMinimumIsRefusedWithTheNotes) {
             "operation not permitted");
 }
 
-TEST(Level, WithoutDescriptorsOfProcessesNothingIsStarted) {
+TEST(Level, WithoutPidfds_ServingIsRefused) {
   Capabilities c = everything();
   c.pidfd = false;
   c.notes = {"pidfd: pidfd_open: function not implemented"};
@@ -103,7 +103,7 @@ TEST(Level, WithoutDescriptorsOfProcessesNothingIsStarted) {
             "function not implemented");
 }
 
-TEST(Level, CandidatesKeepTheirUserWhereTheFreezerCouldNotReachAnother) {
+TEST(Level, Candidates_KeepTheirUserIfTheFreezerNeedsIt) {
   const LauncherOptions options;
   Capabilities c = everything();
   c.mount_namespace = c.cgroup_freeze = c.ptrace_users = false;  // root in a default container
@@ -130,7 +130,7 @@ TEST(Level, BelowTheMinimumForWantOfACapability_IsRefusedWithItsName) {
   EXPECT_EQ(decide(options, c).no_slot_users_reason, "");
 }
 
-TEST(Level, TheFreezerIsChosenOrRefused) {
+TEST(Level, Freezer_IsChosenOrRefused) {
   LauncherOptions options;
   Capabilities c = everything();
   EXPECT_EQ(decide(options, c).freezer, "cgroup");

@@ -1,5 +1,5 @@
-// Acts that make one system call from numbers, so that each can be made again with the upper half of its `int` arguments
-// set. The kernel ignores that half; a filter that compares 64 bits does not.
+// Acts that make one system call by number, so that it can be repeated with the upper half of its `int` arguments
+// set. The kernel ignores that half, but a filter that compares 64 bits does not.
 #include "raw_call_acts.hpp"
 
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-// Acts that make one system call from numbers.
+// Acts that make one system call by number.
 #pragma once
 
 #include <functional>

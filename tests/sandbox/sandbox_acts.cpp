@@ -1,5 +1,4 @@
-// Acts of a hostile (or simply broken) program, by name. Each returns 0 if it worked and -1 with
-// errno if not.
+// Named acts of a hostile or broken program. Each returns 0 if it worked, and -1 with errno if not.
 #include "sandbox_acts.hpp"
 
 #include <dirent.h>

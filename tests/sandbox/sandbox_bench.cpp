@@ -1,5 +1,4 @@
-// sandbox_bench: what a spawn in each jail and a freeze by each freezer cost here. Medians and 99th
-// percentiles.
+// sandbox_bench: time of a spawn in each jail, and of a freeze with each freezer. Medians and 99th percentiles.
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>

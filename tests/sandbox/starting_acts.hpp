@@ -1,4 +1,4 @@
-// Acts that tell what a jailed process finds when it starts; part of jail_probe.
+// Acts that report the initial state of a jailed process; part of jail_probe.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Time in which a process was starved: tables of what was seen, and processes that sleep, work and contend.
+// Starved time: tables of observations, and processes that sleep, work and compete for a core.
 #include "sandbox/starved_time.hpp"
 
 #include <gtest/gtest.h>
@@ -259,10 +259,10 @@ void sleep() {
 }
 
 /// Polls until `enough`, or until a time limit.
-bool looks_until(StarvedTime& watched, const std::function<bool()>& enough) {
+bool samples_until(StarvedTime& watched, const std::function<bool()>& enough) {
   const double end_s = monotonic_s() + kEver;
   while (!enough() && monotonic_s() < end_s) {
-    watched.look();
+    watched.sample();
     const timespec pause{0, 2'000'000};
     ::nanosleep(&pause, nullptr);
   }
@@ -276,7 +276,7 @@ TEST(StarvedTime, ProcessBesideOthersOfABetterPriority_IsStarved) {
     for (int i = 0; i < 2; ++i) children.start(0, work);
     StarvedTime starved(ProcessWatch(process, watched, -1));
     starved.begin();
-    EXPECT_TRUE(looks_until(starved, [&] { return starved.seconds() - starved.halted_s() > 1; }));
+    EXPECT_TRUE(samples_until(starved, [&] { return starved.seconds() - starved.halted_s() > 1; }));
   }
 }
 
@@ -286,20 +286,20 @@ TEST(StarvedTime, ProcessThatSleepsOnABusyCore_IsNotStarved) {
   for (int i = 0; i < 2; ++i) children.start(0, work);
   StarvedTime starved(ProcessWatch(process, Watched::kFirstThread, -1));
   // Once it has gone to sleep.
-  ASSERT_TRUE(looks_until(starved, [&] {
+  ASSERT_TRUE(samples_until(starved, [&] {
     const ProcessSample seen = ProcessWatch(process, Watched::kFirstThread, -1).sample();
     return seen.threads.size() == 1 && !seen.threads[0].ready && seen.threads[0].turns > 0;
   }));
   starved.begin();
   const double start_s = monotonic_s();
-  ASSERT_TRUE(looks_until(starved, [&] { return monotonic_s() - start_s > 1; }));
+  ASSERT_TRUE(samples_until(starved, [&] { return monotonic_s() - start_s > 1; }));
   EXPECT_EQ(starved.seconds(), starved.halted_s());
 }
 
 TEST(StarvedTime, ProcessThatIsGone_IsNotStarved) {
   StarvedTime starved(ProcessWatch(-1, Watched::kThreads, -1));
   starved.begin();
-  starved.look();
+  starved.sample();
   EXPECT_EQ(starved.seconds(), 0);
   EXPECT_EQ(StarvedTime().seconds(), 0);
 }

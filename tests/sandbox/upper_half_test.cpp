@@ -1,5 +1,5 @@
-// Every refusal of the filters that depends on an `int` argument, made again with the upper half of that argument set. The
-// kernel ignores the upper half, so a filter that compares all 64 bits would let the call through.
+// Every refusal of the filters that depends on an `int` argument, with the upper half of that argument set. The
+// kernel ignores the upper half, so a filter that compares all 64 bits would allow the call.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

@@ -30,7 +30,7 @@ unsigned mode_of(const std::filesystem::path& path) {
   return ::stat(path.c_str(), &info) == 0 ? info.st_mode & 07777u : 0;
 }
 
-TEST(AllowedClients, WhatIsWrittenIsRead) {
+TEST(AllowedClients, File_RoundTrips) {
   AllowedClient client;
   client.name = "trainer.1";
   client.public_key = kKey;
@@ -52,7 +52,7 @@ TEST(AllowedClients, WhatIsWrittenIsRead) {
   EXPECT_EQ(parse_clients("", "x")->size(), 0u);
 }
 
-TEST(AllowedClients, MistakesNameTheLine) {
+TEST(AllowedClients, Mistakes_NameTheLine) {
   const std::string key = std::string("public: \"") + kKey + "\"";
   EXPECT_EQ(mistake("clients:\n  - {name: a, public: short}\n"),
             "clients.yaml:2: public: expected 40 characters of Z85");
@@ -71,7 +71,7 @@ TEST(AllowedClients, MistakesNameTheLine) {
             "clients.yaml:2: episodes: found -1, expected 0 to 1000000000");
 }
 
-TEST(AllowedClients, PathTricksAreNoNames) {
+TEST(AllowedClients, PathsAsNames_AreRefused) {
   for (const char* name : {"", "../x", "a/b", ".hidden", "-x", "a b", "é", "a\"b"}) {
     EXPECT_FALSE(check_client_name(name).ok()) << name;
   }
@@ -79,7 +79,7 @@ TEST(AllowedClients, PathTricksAreNoNames) {
   EXPECT_TRUE(check_client_name("Trainer-7_b.c").ok());
 }
 
-TEST(KeyFolder, SecretsAreTheOwnersAloneAndNowhereElse) {
+TEST(KeyFolder, Secrets_AreReadableByTheOwnerOnly) {
   const TestKeys keys;
   keys.add("trainer");
   const wire::KeyPair pair = keys.pair("trainer");
@@ -113,7 +113,7 @@ TEST(KeyFolder, ANameIsTakenUntilItIsRevoked) {
   EXPECT_TRUE(add_client(keys.folder(), again, keys.key_file("other")).ok());
 }
 
-TEST(KeyFolder, AServersKeyIsNeverReplaced) {
+TEST(KeyFolder, ServersKey_IsNeverReplaced) {
   const TestKeys keys;
   ASSERT_TRUE(make_server_key(keys.folder()).ok());
   EXPECT_EQ(make_server_key(keys.folder()).error().message,
@@ -121,7 +121,7 @@ TEST(KeyFolder, AServersKeyIsNeverReplaced) {
                 " exists; remove it first, or choose another file");
 }
 
-TEST(KeyFolder, ManyAtOnceLoseNone) {
+TEST(KeyFolder, ConcurrentAdditions_AreAllKept) {
   const TestKeys keys;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -133,7 +133,7 @@ TEST(KeyFolder, ManyAtOnceLoseNone) {
   EXPECT_EQ(read_clients(keys.folder().clients())->size(), 32u);
 }
 
-TEST(KeyFolder, AnotherPairsHalvesAreNoPair) {
+TEST(KeyFolder, MismatchedKeyPair_IsRefused) {
   const TestKeys keys;
   ASSERT_TRUE(make_server_key(keys.folder()).ok());
   wire::KeyPair mixed = *make_key_pair();

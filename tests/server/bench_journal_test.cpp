@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-TEST(BenchJournal, GivesItsFigures) {
+TEST(BenchJournal, SmallRun_HasAllFigures) {
   std::string folder = (std::filesystem::temp_directory_path() / "hone-bench-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   RegistryOptions registry_options;
@@ -51,7 +51,7 @@ TEST(BenchJournal, GivesItsFigures) {
   EXPECT_EQ(stages.size(), 4u);
 }
 
-TEST(BenchJournal, AFolderThatIsNoneIsSaid) {
+TEST(BenchJournal, PathIsNotAFolder_IsAnError) {
   JournalBenchOptions options;
   options.folder = "/proc/nowhere";
   const auto figures = bench_journal(options);

@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-TEST(BenchProtocol, GivesItsFigures) {
+TEST(BenchProtocol, SmallRun_HasAllFigures) {
   RegistryOptions registry_options;
   registry_options.roots = {test::build_dir()};
   const Registry registry(registry_options);
@@ -42,7 +42,7 @@ TEST(BenchProtocol, GivesItsFigures) {
                        "CURVE over plain, no-op step, 64 in flight"}));
 }
 
-TEST(BenchFairness, GivesItsFigures) {
+TEST(BenchFairness, SmallRun_HasAllFigures) {
   RegistryOptions registry_options;
   registry_options.roots = {test::build_dir()};
   const Registry registry(registry_options);
@@ -61,7 +61,7 @@ TEST(BenchFairness, GivesItsFigures) {
   }
 }
 
-TEST(BenchProtocol, AStepThatFailsIsSaid) {
+TEST(BenchProtocol, FailedStep_IsAnError) {
   ProtocolBenchOptions options;
   options.open_reward = [](const std::string& name,
                            const Value&) -> Result<std::unique_ptr<Reward>> {

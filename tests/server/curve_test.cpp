@@ -38,7 +38,7 @@ class Curve : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(Curve, AKeyGivesTheNameWhateverTheClientCallsItself) {
+TEST_F(Curve, ClientsName_FollowsFromItsKey) {
   const auto trainer = client("trainer");
   const Answer hello = trainer->ask("hello", hello_as("grafana"));
   EXPECT_EQ(hello.text("client"), "trainer");
@@ -48,14 +48,14 @@ TEST_F(Curve, AKeyGivesTheNameWhateverTheClientCallsItself) {
   EXPECT_EQ(looking->ask("hello", hello_as("trainer")).text("client"), "grafana");
 }
 
-TEST_F(Curve, BothEndpointsRefuseWhoeverHasNoKey) {
+TEST_F(Curve, ClientWithoutAKey_IsRefusedOnBothEndpoints) {
   for (const std::string& endpoint : {server_->endpoint(), server_->control_endpoint()}) {
     EXPECT_TRUE(RefusedClient(endpoint, TestClient::client_options()).refused());
   }
   EXPECT_TRUE(metric_reaches(*control("trainer"), "handshakes_failed", 2));
 }
 
-TEST_F(Curve, AnUnknownKeyIsRefusedAndCounted) {
+TEST_F(Curve, UnknownKey_IsRefusedAndCounted) {
   SocketOptions options = keys_.client_options("trainer");
   auto other = make_key_pair();
   ASSERT_TRUE(other.ok());
@@ -67,7 +67,7 @@ TEST_F(Curve, AnUnknownKeyIsRefusedAndCounted) {
   EXPECT_TRUE(metric_reaches(*control("trainer"), "keys_refused", 2));
 }
 
-TEST_F(Curve, TheWrongServerKeyGetsNowhere) {
+TEST_F(Curve, WrongServerKey_CannotConnect) {
   SocketOptions options = keys_.client_options("trainer");
   options.curve->server_key = make_key_pair()->public_key;
   EXPECT_TRUE(RefusedClient(server_->endpoint(), options).refused());
@@ -75,7 +75,7 @@ TEST_F(Curve, TheWrongServerKeyGetsNowhere) {
   EXPECT_EQ(metric(*control("trainer"), "keys_refused"), 0);
 }
 
-TEST_F(Curve, AMonitorLooksAndChangesNothing) {
+TEST_F(Curve, Monitor_ReadsButChangesNothing) {
   const auto looking = client("grafana");
   for (const char* verb : {"reset", "step", "cancel", "close", "resume"}) {
     expect_error(looking->ask(verb), 1, "failed_precondition",
@@ -90,7 +90,7 @@ TEST_F(Curve, AMonitorLooksAndChangesNothing) {
   EXPECT_EQ(at_control->ask("cancel").text("code"), "failed_precondition");
 }
 
-TEST_F(Curve, ARevokedClientLosesItsConnectionsAndGetsNoNewOnes) {
+TEST_F(Curve, RevokedClient_IsDisconnectedAndRefused) {
   const auto trainer = client("trainer"), at_control = control("trainer");
   EXPECT_EQ(trainer->ask("ping").kind, ReplyKind::kResult);
   EXPECT_EQ(at_control->ask("ping").kind, ReplyKind::kResult);
@@ -104,7 +104,7 @@ TEST_F(Curve, ARevokedClientLosesItsConnectionsAndGetsNoNewOnes) {
   EXPECT_EQ(client("grafana")->ask("ping").kind, ReplyKind::kResult);
 }
 
-TEST_F(Curve, ARevokedClientIsNotToldWhatItWaitedFor) {
+TEST_F(Curve, RevokedClient_GetsNoPendingReply) {
   const auto trainer = client("trainer");
   trainer->send_step(7, "hold");
   EXPECT_EQ(trainer->receive().kind, ReplyKind::kAccepted);
@@ -117,12 +117,12 @@ TEST_F(Curve, ARevokedClientIsNotToldWhatItWaitedFor) {
   EXPECT_EQ(trainer->receive().id, 9);  // and not the step's 7
 }
 
-TEST_F(Curve, ANewClientMayConnectWithoutARestart) {
+TEST_F(Curve, NewClient_MayConnectWithoutARestart) {
   keys_.add("second");
   EXPECT_EQ(client("second")->ask("hello", hello_as("x")).text("client"), "second");
 }
 
-TEST_F(Curve, ChangedRightsCountFromTheNextMessage) {
+TEST_F(Curve, ChangedRights_CountFromTheNextMessage) {
   const auto trainer = client("trainer");
   EXPECT_EQ(trainer->ask("reset").kind, ReplyKind::kResult);
   auto clients = *read_clients(keys_.folder().clients());
@@ -131,7 +131,7 @@ TEST_F(Curve, ChangedRightsCountFromTheNextMessage) {
   EXPECT_EQ(trainer->ask("reset").text("code"), "failed_precondition");
 }
 
-TEST_F(Curve, ABrokenAllowListChangesNothing) {
+TEST_F(Curve, BrokenAllowList_ChangesNothing) {
   const auto trainer = client("trainer");
   EXPECT_EQ(trainer->ask("ping").kind, ReplyKind::kResult);
   std::ofstream(keys_.folder().clients()) << "clients: [{name: 7";
@@ -141,7 +141,7 @@ TEST_F(Curve, ABrokenAllowListChangesNothing) {
   EXPECT_EQ(client("trainer")->ask("ping").kind, ReplyKind::kResult);
 }
 
-TEST_F(Curve, ClientsAreCountedByName) {
+TEST_F(Curve, Clients_AreCountedByName) {
   const auto trainer = client("trainer");
   trainer->ask("ping");
   trainer->ask("resume");
@@ -159,7 +159,7 @@ TEST_F(Curve, ClientsAreCountedByName) {
   EXPECT_NE(text.find("# TYPE hone_keys_refused_total counter"), std::string::npos);
 }
 
-TEST_F(Curve, ANonLoopbackAddressIsServedWithKeys) {
+TEST_F(Curve, NonLoopbackAddress_IsServedWithKeys) {
   ServerOptions options = keys_.server_options();
   options.endpoint = "tcp://0.0.0.0:0";
   options.control_endpoint = "tcp://0.0.0.0:0";
@@ -169,7 +169,7 @@ TEST_F(Curve, ANonLoopbackAddressIsServedWithKeys) {
   EXPECT_EQ(connected.ask("ping").kind, ReplyKind::kResult);
 }
 
-TEST_F(Curve, IpcIsGuardedToo) {
+TEST_F(Curve, Ipc_NeedsAKeyToo) {
   std::string pattern = (std::filesystem::temp_directory_path() / "hone-ipc-XXXXXX").string();
   const std::filesystem::path folder = ::mkdtemp(pattern.data());
   ServerOptions options = keys_.server_options();
@@ -184,7 +184,7 @@ TEST_F(Curve, IpcIsGuardedToo) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(CurveStart, WithoutAServersKeyItSaysHowToMakeOne) {
+TEST(CurveStart, MissingServerKey_ErrorNamesTheCommand) {
   const TestKeys keys;
   ScriptedService service;
   const auto server = Server::start(keys.server_options(), service);
@@ -195,7 +195,7 @@ TEST(CurveStart, WithoutAServersKeyItSaysHowToMakeOne) {
                 keys.folder().path.string());
 }
 
-TEST(CurveStart, AServersKeyThatOthersCanReadIsRefused) {
+TEST(CurveStart, ServersKeyReadableByOthers_IsRefused) {
   const TestKeys keys;
   ASSERT_TRUE(make_server_key(keys.folder()).ok());
   ::chmod(keys.folder().server_key().c_str(), 0644);
@@ -217,7 +217,7 @@ TEST(CurveStart, ServersKey_OfAGroupOfThisProcess_IsReadAsKubernetesMountsIt) {
   EXPECT_TRUE(server.ok()) << server.error().message;
 }
 
-TEST(CurveStart, AnAllowListThatOthersCanWriteIsRefused) {
+TEST(CurveStart, AllowListWritableByOthers_IsRefused) {
   const TestKeys keys;
   keys.add("trainer");
   ::chmod(keys.folder().clients().c_str(), 0666);
@@ -228,7 +228,7 @@ TEST(CurveStart, AnAllowListThatOthersCanWriteIsRefused) {
                                         ": other users may write this file; run chmod go-w");
 }
 
-TEST(PeersWithKeys, ARoutingIdThatComesAgainWithAnotherKeyIsAnotherClient) {
+TEST(PeersWithKeys, SameRoutingIdWithAnotherKey_IsAnotherClient) {
   const TestKeys keys;
   keys.add("a");
   keys.add("b");

@@ -34,14 +34,14 @@ std::string refusal(const std::string& endpoint, bool guarded = false) {
   return prepared ? "allowed: " + *prepared : prepared.error().message;
 }
 
-TEST(Endpoint, LoopbackIsAllowed) {
+TEST(Endpoint, Loopback_IsAllowed) {
   EXPECT_EQ(refusal("tcp://127.0.0.1:5917"), "allowed: tcp://127.0.0.1:5917");
   EXPECT_EQ(refusal("tcp://127.8.0.1:*"), "allowed: tcp://127.8.0.1:*");
   EXPECT_EQ(refusal("tcp://[::1]:0"), "allowed: tcp://[::1]:0");
   EXPECT_EQ(refusal("tcp://localhost:5917"), "allowed: tcp://127.0.0.1:5917");
 }
 
-TEST(Endpoint, EverythingElseNeedsCurveFirst) {
+TEST(Endpoint, OtherAddresses_NeedKeys) {
   for (const std::string host : {"0.0.0.0", "*", "10.1.2.3", "[::]", "[::ffff:127.0.0.1]",
                                  "localhost.example.org", "eth0", "127.0.0.1.example.org"}) {
     EXPECT_EQ(
@@ -55,7 +55,7 @@ TEST(Endpoint, EverythingElseNeedsCurveFirst) {
   }
 }
 
-TEST(Endpoint, MalformedIsSaid) {
+TEST(Endpoint, Malformed_IsAnError) {
   EXPECT_EQ(refusal("tcp://127.0.0.1"),
             "tcp://127.0.0.1: found no port, expected tcp://127.0.0.1:5917");
   EXPECT_EQ(refusal("tcp://127.0.0.1:70000"),
@@ -69,7 +69,7 @@ TEST(Endpoint, MalformedIsSaid) {
             "ipc:///" + std::string(120, 'x') + ": found a path of 121 bytes, at most 107 allowed");
 }
 
-TEST(Endpoint, AnIpcFolderMustBePrivate) {
+TEST(Endpoint, IpcFolder_MustBePrivate) {
   const Folder folder;
   ::chmod(folder.path().c_str(), 0755);
   const std::string user = std::to_string(::geteuid());
@@ -82,7 +82,7 @@ TEST(Endpoint, AnIpcFolderMustBePrivate) {
                 (folder.path() / "none").string() + ": no such file or directory");
 }
 
-TEST(Endpoint, AFileThatIsNoSocketIsLeftAlone) {
+TEST(Endpoint, ExistingFile_IsNotReplaced) {
   const Folder folder;
   std::ofstream(folder.path() / "hone.sock") << "precious";
   EXPECT_EQ(refusal(folder.endpoint()),
@@ -91,7 +91,7 @@ TEST(Endpoint, AFileThatIsNoSocketIsLeftAlone) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "hone.sock"));
 }
 
-TEST(Endpoint, AStaleSocketIsReplacedAndALiveOneIsNot) {
+TEST(Endpoint, StaleSocket_IsReplacedButALiveOneIsNot) {
   const Folder folder;
   {
     const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -118,7 +118,7 @@ TEST(Endpoint, AStaleSocketIsReplacedAndALiveOneIsNot) {
   EXPECT_EQ(client.ask("ping").kind, wire::ReplyKind::kResult);
 }
 
-TEST(Endpoint, APortInUseIsSaid) {
+TEST(Endpoint, PortInUse_IsAnError) {
   ScriptedService service;
   auto server = start_server(service);
   ServerOptions options = test_options();
@@ -129,7 +129,7 @@ TEST(Endpoint, APortInUseIsSaid) {
   EXPECT_EQ(second.error().code, Code::kUnavailable);
 }
 
-TEST(Endpoint, Ipv6LoopbackServes) {
+TEST(Endpoint, Ipv6Loopback_Serves) {
   ScriptedService service;
   ServerOptions options = test_options();
   options.endpoint = "tcp://[::1]:0";

@@ -23,14 +23,14 @@ class MalformedFrames : public testing::Test {
   TestClient client_{server_->endpoint()};
 };
 
-TEST_F(MalformedFrames, MissingFramesAreCounted) {
+TEST_F(MalformedFrames, MissingFrames_AreCounted) {
   expect_error(reply_to({"hone/1"}), -1, "invalid_argument",
                "message: found 1 frames, expected hone/1, verb, header, body and any buffers");
   expect_error(reply_to({"hone/1", "ping", header(Value::map({{"id", 5}}))}), 5, "invalid_argument",
                "message: found 3 frames, expected hone/1, verb, header, body and any buffers");
 }
 
-TEST_F(MalformedFrames, AnotherProtocolOrVersionIsNamed) {
+TEST_F(MalformedFrames, AnotherProtocolOrVersion_IsNamed) {
   expect_error(reply_to({"hone/2", "ping", header(Value::map({{"id", 5}})), empty()}), -1,
                "invalid_argument", "first frame: found 'hone/2', this server speaks hone/1");
   expect_error(reply_to({std::string("GET / \r\n\0", 9)}), -1, "invalid_argument",
@@ -39,7 +39,7 @@ TEST_F(MalformedFrames, AnotherProtocolOrVersionIsNamed) {
                "first frame: found '', this server speaks hone/1");
 }
 
-TEST_F(MalformedFrames, HeaderMustBeAMapWithAnId) {
+TEST_F(MalformedFrames, Header_MustBeAMapWithAnId) {
   const auto with_header = [&](const std::string& bytes) {
     return reply_to({"hone/1", "ping", bytes, empty()});
   };
@@ -59,7 +59,7 @@ TEST_F(MalformedFrames, HeaderMustBeAMapWithAnId) {
                "message: found 2000 bytes of header, at most 1024 allowed");
 }
 
-TEST_F(MalformedFrames, BodyMustBeAMapWithinTheLimits) {
+TEST_F(MalformedFrames, Body_MustBeAMapWithinTheLimits) {
   const auto with_body = [&](const std::string& bytes) {
     return reply_to({"hone/1", "ping", header(Value::map({{"id", 9}})), bytes});
   };
@@ -80,7 +80,7 @@ TEST_F(MalformedFrames, BodyMustBeAMapWithinTheLimits) {
                "body: messagepack: more than 1048576 values");
 }
 
-TEST_F(MalformedFrames, TooManyFramesAndBytesAreCounted) {
+TEST_F(MalformedFrames, TooManyFramesAndBytes_AreCounted) {
   wire::Frames frames{"hone/1", "ping", header(Value::map({{"id", 3}})), empty()};
   for (int i = 0; i < 13; ++i) frames.emplace_back("x");
   expect_error(reply_to(frames), 3, "invalid_argument",
@@ -91,7 +91,7 @@ TEST_F(MalformedFrames, TooManyFramesAndBytesAreCounted) {
                "message: found 20971536 bytes, at most 16777216 allowed");
 }
 
-TEST_F(MalformedFrames, AMillionTinyFramesAreOneRefusal) {
+TEST_F(MalformedFrames, MillionTinyFrames_AreRefusedOnce) {
   wire::Frames frames{"hone/1", "ping", header(Value::map({{"id", 3}})), empty()};
   frames.resize(1'000'000);
   expect_error(reply_to(frames), 3, "invalid_argument",
@@ -99,7 +99,7 @@ TEST_F(MalformedFrames, AMillionTinyFramesAreOneRefusal) {
   EXPECT_EQ(client_.ask("ping").kind, wire::ReplyKind::kResult);
 }
 
-TEST_F(MalformedFrames, AnOversizeFrameCostsTheSenderItsConnectionAlone) {
+TEST_F(MalformedFrames, OversizeFrame_ClosesOnlyTheSendersConnection) {
   TestClient other(server_->endpoint());
   EXPECT_EQ(other.ask("ping").kind, wire::ReplyKind::kResult);
   client_.send_frames(
@@ -109,7 +109,7 @@ TEST_F(MalformedFrames, AnOversizeFrameCostsTheSenderItsConnectionAlone) {
   EXPECT_EQ(client_.ask("ping").kind, wire::ReplyKind::kResult);
 }
 
-TEST_F(MalformedFrames, UnknownVerbNamesTheNearest) {
+TEST_F(MalformedFrames, UnknownVerb_NamesTheNearest) {
   expect_error(client_.ask("stpe"), 1, "unimplemented",
                "unknown verb 'stpe'; did you mean 'step'?");
   expect_error(client_.ask("metrics"), 1, "failed_precondition",
@@ -119,7 +119,7 @@ TEST_F(MalformedFrames, UnknownVerbNamesTheNearest) {
                "step is served on the main endpoint " + server_->endpoint());
 }
 
-TEST_F(MalformedFrames, BuffersMustBeNamed) {
+TEST_F(MalformedFrames, Buffers_MustBeNamed) {
   client_.send("ping", 1, Value::map(), {"raw"});
   expect_error(client_.receive(), 1, "invalid_argument",
                "ping: found 1 raw buffers, the body names 0");
@@ -139,7 +139,7 @@ TEST_F(MalformedFrames, BuffersMustBeNamed) {
   EXPECT_EQ(service_.last_code(), "now");
 }
 
-TEST_F(MalformedFrames, RandomBytesNeverHurt) {
+TEST_F(MalformedFrames, RandomBytes_DoNotAffectTheServer) {
   std::random_device device;
   const char* given = std::getenv("HONE_SEED");
   const unsigned seed = given != nullptr ? static_cast<unsigned>(std::stoul(given)) : device();

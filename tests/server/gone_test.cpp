@@ -22,7 +22,7 @@ Answer end_of(TestClient& client) {
   }
 }
 
-TEST(Gone, StepsOfAConnectionThatEnded_AreGivenUp) {
+TEST(Gone, LostConnection_ItsStepsAreCancelled) {
   ScriptedService service;
   auto server = start_server(service, quick_options());
   TestClient stays(server->endpoint());
@@ -39,7 +39,7 @@ TEST(Gone, StepsOfAConnectionThatEnded_AreGivenUp) {
   EXPECT_EQ(service.await_left(), std::set<std::string>{connection});
 }
 
-TEST(Gone, StagesOfAStep_AreSaidAgainToThoseWhoStay) {
+TEST(Gone, LostConnection_StagesAreResentToOtherConnections) {
   ScriptedService service;
   auto server = start_server(service, quick_options());
   TestClient waits(server->endpoint()), builds(server->endpoint());

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-TEST(Histogram, BucketsGoOneTwoFive) {
+TEST(Histogram, Buckets_GoOneTwoFive) {
   EXPECT_DOUBLE_EQ(Histogram::upper_s(0), 50e-6);
   EXPECT_DOUBLE_EQ(Histogram::upper_s(1), 100e-6);
   EXPECT_DOUBLE_EQ(Histogram::upper_s(2), 200e-6);
@@ -28,7 +28,7 @@ TEST(Histogram, CountsAndQuantiles) {
   EXPECT_DOUBLE_EQ(histogram.quantile_s(0.99), 0.2);
 }
 
-TEST(Metrics, OnControlAsMapAndAsText) {
+TEST(Metrics, ControlEndpoint_ServesMapAndText) {
   ScriptedService service;
   auto server = start_server(service);
   TestClient client(server->endpoint()), control(server->control_endpoint());
@@ -65,7 +65,7 @@ TEST(Metrics, OnControlAsMapAndAsText) {
                "metrics: format: unknown value 'prometeus'; did you mean 'prometheus'?");
 }
 
-TEST(Metrics, WhatWasCaughtIsALabelledCounter) {
+TEST(Metrics, CaughtClass_IsALabelledCounter) {
   const Value clients =
       Value::map({{"tra\"iner\n", Value::map({{"judged", 40},
                                               {"unscored", 6},
@@ -85,7 +85,7 @@ TEST(Metrics, WhatWasCaughtIsALabelledCounter) {
   EXPECT_EQ(text.find("hone_service_evaluator_clients"), std::string::npos) << text;
 }
 
-TEST(Metrics, ReapedEpisodesAreCounted) {
+TEST(Metrics, ReapedEpisodes_AreCounted) {
   ScriptedService service;
   service.reap_next(7);
   ServerOptions options = test_options();
@@ -99,7 +99,7 @@ TEST(Metrics, ReapedEpisodesAreCounted) {
   EXPECT_EQ(reaped, 7);
 }
 
-TEST(Health, SaysWhatIsUnderWay) {
+TEST(Health, Health_HasStepsInFlight) {
   ScriptedService service;
   auto server = start_server(service);
   TestClient client(server->endpoint()), control(server->control_endpoint());
@@ -113,7 +113,7 @@ TEST(Health, SaysWhatIsUnderWay) {
   service.release();
 }
 
-TEST(Metrics, Health_SaysWhyStepsCannotBeDone) {
+TEST(Metrics, Health_HasTheReasonWhyStepsFail) {
   ScriptedService service;
   std::atomic<bool> full{true};
   ServerOptions options = test_options();

@@ -19,7 +19,7 @@ class Requests : public testing::Test {
   TestClient control_{server_->control_endpoint()};
 };
 
-TEST_F(Requests, HelloSaysWhatThisServerCan) {
+TEST_F(Requests, Hello_HasTheServersCapabilities) {
   const Answer answer = client_.ask(
       "hello", Value::map({{"versions", Value::array({"hone/0", "hone/1"})}, {"client", "t/1"}}));
   ASSERT_EQ(answer.kind, ReplyKind::kResult);
@@ -33,7 +33,7 @@ TEST_F(Requests, HelloSaysWhatThisServerCan) {
   EXPECT_EQ(answer.body.find("environments")->as_array().front().as_string(), "scripted");
 }
 
-TEST_F(Requests, HelloWithoutACommonVersionSaysBoth) {
+TEST_F(Requests, HelloWithoutACommonVersion_NamesBothVersions) {
   const Value body = Value::map({{"versions", Value::array({"hone/2", "hone/3"})}});
   expect_error(client_.ask("hello", body), 1, "invalid_argument",
                "versions: found [hone/2, hone/3], this server speaks [hone/1]");
@@ -42,18 +42,18 @@ TEST_F(Requests, HelloWithoutACommonVersionSaysBoth) {
                "hello: unknown key 'version'; did you mean 'versions'?");
 }
 
-TEST_F(Requests, TheClientsNameReachesTheService) {
+TEST_F(Requests, ClientsName_ReachesTheService) {
   EXPECT_EQ(client_.ask("reset").text("client").rfind(server_->incarnation() + "-m", 0), 0u);
   client_.ask("hello", Value::map({{"versions", Value::array({"hone/1"})}, {"client", "t/1"}}));
   EXPECT_EQ(client_.ask("reset").text("client"), "t/1");
 }
 
-TEST_F(Requests, ARestartHasAnotherIncarnation) {
+TEST_F(Requests, Restart_HasAnotherIncarnation) {
   ScriptedService service;
   EXPECT_NE(start_server(service)->incarnation(), server_->incarnation());
 }
 
-TEST_F(Requests, AStepIsAcceptedThenAnswered) {
+TEST_F(Requests, Step_IsAcceptedThenAnswered) {
   client_.send_step(7, "progress", 3);
   EXPECT_EQ(client_.receive().kind, ReplyKind::kAccepted);
   const Answer progress = client_.receive();
@@ -68,12 +68,12 @@ TEST_F(Requests, AStepIsAcceptedThenAnswered) {
   EXPECT_EQ(result.body.find("turn")->as_int(), 3);
 }
 
-TEST_F(Requests, AStepAnsweredAtOnceIsNotAccepted) {
+TEST_F(Requests, StepAnsweredAtOnce_IsNotAccepted) {
   client_.send_step(7, "now");
   EXPECT_EQ(client_.receive().kind, ReplyKind::kResult);
 }
 
-TEST_F(Requests, RepliesLeaveInAnyOrder) {
+TEST_F(Requests, Replies_LeaveInAnyOrder) {
   for (int id = 0; id < 3; ++id) client_.send_step(id, "hold", id);
   service_.await_held(3);
   client_.send_step(3, "now");
@@ -87,7 +87,7 @@ TEST_F(Requests, RepliesLeaveInAnyOrder) {
   EXPECT_EQ(order, (std::vector<std::int64_t>{3, 2, 1, 0}));
 }
 
-TEST_F(Requests, ThousandsPipelinedAreEachAnsweredOnce) {
+TEST_F(Requests, ThousandsPipelined_AreEachAnsweredOnce) {
   constexpr std::int64_t kRequests = 4000;
   for (std::int64_t id = 0; id < kRequests; ++id)
     client_.send_step(id, id % 50 == 0 ? "thread" : "now");
@@ -100,7 +100,7 @@ TEST_F(Requests, ThousandsPipelinedAreEachAnsweredOnce) {
   }
 }
 
-TEST_F(Requests, AnIdInFlightCannotBeUsedAgain) {
+TEST_F(Requests, IdInFlight_CannotBeUsedAgain) {
   client_.send_step(5, "hold");
   EXPECT_EQ(client_.receive().kind, ReplyKind::kAccepted);
   client_.send_step(5, "now");
@@ -115,7 +115,7 @@ TEST_F(Requests, AnIdInFlightCannotBeUsedAgain) {
   EXPECT_EQ(client_.receive().kind, ReplyKind::kResult);
 }
 
-TEST_F(Requests, CancelOnControlIsAnsweredWhileTheWorkersAreBusy) {
+TEST_F(Requests, CancelOnControl_IsAnsweredWhileTheWorkersAreBusy) {
   client_.send_step(9, "hold", 4);
   EXPECT_EQ(client_.receive().kind, ReplyKind::kAccepted);
   for (int id = 100; id < 300; ++id) client_.send("describe", id, Value::map({{"hold", true}}));
@@ -128,7 +128,7 @@ TEST_F(Requests, CancelOnControlIsAnsweredWhileTheWorkersAreBusy) {
   for (int n = 0; n < 200; ++n) EXPECT_EQ(client_.receive().kind, ReplyKind::kResult);
 }
 
-TEST_F(Requests, ADeadlineReachesTheServiceAndIsKept) {
+TEST_F(Requests, Deadline_ReachesTheServiceAndIsKept) {
   client_.send("step", 1, TestClient::step_body("hold"), {}, 20);
   EXPECT_EQ(client_.receive().kind, ReplyKind::kAccepted);
   EXPECT_GT(service_.last_deadline_s(), 0);
@@ -144,7 +144,7 @@ TEST_F(Requests, ADeadlineReachesTheServiceAndIsKept) {
   EXPECT_EQ(metrics.body.find("metrics")->find("late_ends")->as_int(), 1);
 }
 
-TEST_F(Requests, PingRenewsLeases) {
+TEST_F(Requests, Ping_RenewsLeases) {
   const Answer answer = client_.ask("ping", Value::map({{"episodes", Value::array({"a", "b"})}}));
   EXPECT_EQ(answer.text("incarnation"), server_->incarnation());
   EXPECT_EQ(service_.renewed(), (std::vector<std::string>{"a", "b"}));
@@ -152,7 +152,7 @@ TEST_F(Requests, PingRenewsLeases) {
                "ping: unknown key 'episode'; did you mean 'episodes'?");
 }
 
-TEST_F(Requests, AnInternalErrorIsOursAndSaysSo) {
+TEST_F(Requests, InternalError_HasClassInfra) {
   client_.send_step(1, "fail");
   const Answer answer = client_.receive();
   expect_error(answer, 1, "internal", "the script says so");
@@ -161,7 +161,7 @@ TEST_F(Requests, AnInternalErrorIsOursAndSaysSo) {
   EXPECT_TRUE(answer.body.find("retry_after_ms")->is_nil());
 }
 
-TEST_F(Requests, AClientsOwnRoutingIdIsRefused) {
+TEST_F(Requests, ClientsOwnRoutingId_IsRefused) {
   SocketOptions options = TestClient::client_options();
   options.routing_id = "chosen";
   TestClient named(server_->endpoint(), options);
@@ -170,7 +170,7 @@ TEST_F(Requests, AClientsOwnRoutingIdIsRefused) {
                "ZMQ_ROUTING_ID");
 }
 
-TEST(Quotas, InFlightPerConnectionIsBounded) {
+TEST(Quotas, InFlightPerConnection_IsBounded) {
   ScriptedService service;
   ServerOptions options = test_options();
   options.in_flight_max = 2;
@@ -192,7 +192,7 @@ TEST(Quotas, InFlightPerConnectionIsBounded) {
   service.release();
 }
 
-TEST(Quotas, AFullQueueAnswersBusy) {
+TEST(Quotas, FullQueue_AnswersBusy) {
   ScriptedService service;
   ServerOptions options = test_options();
   options.queue_max = 3;
@@ -226,7 +226,7 @@ TEST(Quotas, WorkWhoseDeadlinePassedInTheQueueIsNotStarted) {
   EXPECT_EQ(client.receive().id, 0);
 }
 
-TEST(Quotas, ConnectionsAreBounded) {
+TEST(Quotas, Connections_AreBounded) {
   ScriptedService service;
   ServerOptions options = test_options();
   options.connections_max = 1;

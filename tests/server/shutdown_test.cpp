@@ -23,7 +23,7 @@ bool says_shutting_down(const Answer& answer) {
   return said != nullptr && said->as_bool();
 }
 
-TEST(Shutdown, WaitsForStepsUnderWayAndRefusesNewOnes) {
+TEST(Shutdown, StepsInFlight_AreFinishedAndNewOnesRefused) {
   ScriptedService service;
   auto server = start_server(service);
   TestClient client(server->endpoint()), control(server->control_endpoint());
@@ -75,7 +75,7 @@ TEST(Shutdown, LosesNoReply) {
   }
 }
 
-TEST(Shutdown, CutsShortWhatTakesTooLongAndSaysSo) {
+TEST(Shutdown, SlowSteps_AreAnsweredUnavailable) {
   ScriptedService service;
   auto server = start_server(service);
   TestClient client(server->endpoint());
@@ -90,7 +90,7 @@ TEST(Shutdown, CutsShortWhatTakesTooLongAndSaysSo) {
   service.release();  // its queue is closed
 }
 
-TEST(Shutdown, AClientThatNeverReadsDoesNotHoldItUp) {
+TEST(Shutdown, ClientThatNeverReads_DoesNotDelayIt) {
   ScriptedService service;
   ServerOptions options = test_options();
   options.hwm = 1;
@@ -107,7 +107,7 @@ TEST(Shutdown, AClientThatNeverReadsDoesNotHoldItUp) {
   EXPECT_FALSE(server->shut_down(1));
 }
 
-TEST(Shutdown, ANewServerTakesTheSamePlace) {
+TEST(Shutdown, NewServer_CanUseTheSameEndpoint) {
   ScriptedService service;
   auto server = start_server(service);
   ServerOptions same = test_options();

@@ -48,7 +48,7 @@ class SlowClient : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(SlowClient, IsGivenUpWhileAnotherIsServed) {
+TEST_F(SlowClient, ClientThatNeverReads_IsDroppedAndOthersServed) {
   TestClient slow(server_->endpoint(), lazy());
   ask_for_64_mib(slow);
   TestClient good(server_->endpoint());
@@ -60,7 +60,7 @@ TEST_F(SlowClient, IsGivenUpWhileAnotherIsServed) {
   EXPECT_EQ(metric(*server_, "outbox_bytes"), 0);
 }
 
-TEST_F(SlowClient, IsToldWhatItLostWhenItReadsAgain) {
+TEST_F(SlowClient, ClientThatReadsLate_IsToldOfLostReplies) {
   TestClient slow(server_->endpoint(), lazy());
   ask_for_64_mib(slow);
   TestClient good(server_->endpoint());
@@ -77,7 +77,7 @@ TEST_F(SlowClient, IsToldWhatItLostWhenItReadsAgain) {
       "resume");
 }
 
-TEST_F(SlowClient, ThatReadsInTheEndLosesNothing) {
+TEST_F(SlowClient, ClientThatReadsWithinLimits_GetsAllReplies) {
   TestClient slow(server_->endpoint(), lazy());
   constexpr int kReplies = 16;  // more than ZeroMQ holds, less than the outbox's limit
   for (int id = 0; id < kReplies; ++id) {
@@ -94,7 +94,7 @@ TEST_F(SlowClient, ThatReadsInTheEndLosesNothing) {
   EXPECT_EQ(metric(*server_, "replies_dropped"), 0);
 }
 
-TEST_F(SlowClient, VanishingMidStepHurtsNobody) {
+TEST_F(SlowClient, ClientThatVanishes_AffectsNoOtherClient) {
   for (int n = 0; n < 20; ++n) {
     TestClient leaving(server_->endpoint());
     leaving.send_step(1, "hold", n);

@@ -87,7 +87,7 @@ std::size_t raise_descriptors() {
   return static_cast<std::size_t>(limit.rlim_cur);
 }
 
-TEST_F(OnThePort, TenThousandThatSayNothingKeepNobodyOut) {
+TEST_F(OnThePort, TenThousandSilentConnections_ClientsAreServed) {
   constexpr std::size_t kSilent = 10'000;
   if (const std::size_t most = raise_descriptors(); most < kSilent + 1000) {
     GTEST_SKIP() << kSilent << " connections need more than " << most << " descriptors";
@@ -116,7 +116,7 @@ TEST_F(OnThePort, TenThousandThatSayNothingKeepNobodyOut) {
   EXPECT_EQ(before->ask("ping").kind, wire::ReplyKind::kResult);
 }
 
-TEST_F(OnThePort, WithoutKeysTooSilentOnesGoAndClientsStay) {
+TEST_F(OnThePort, WithoutKeys_SilentConnectionsAreClosed) {
   ServerOptions options = test_options();
   options.strangers_max = 4;
   start(options);
@@ -184,7 +184,7 @@ TEST_F(OnThePort, MoreConnectionsThanAreServed_AreToldTheLimit) {
   EXPECT_EQ(again.kind, wire::ReplyKind::kResult) << "there is room again";
 }
 
-TEST_F(OnThePort, WhoeverDoesNotFinishItsHandshakeIsHungUp) {
+TEST_F(OnThePort, UnfinishedHandshake_IsClosed) {
   start_with_keys(100);
   RawConnection silent(server_->endpoint()), half(server_->endpoint()), loris(server_->endpoint());
   EXPECT_TRUE(half.send(greeting("CURVE")));
@@ -197,7 +197,7 @@ TEST_F(OnThePort, WhoeverDoesNotFinishItsHandshakeIsHungUp) {
   EXPECT_EQ(trainer()->ask("ping").kind, wire::ReplyKind::kResult);
 }
 
-TEST_F(OnThePort, GarbageIsHungUpAndTheNextClientServed) {
+TEST_F(OnThePort, Garbage_IsClosedAndTheNextClientServed) {
   start_with_keys(200);
   std::mt19937_64 random(20261121);
   for (int n = 0; n < 60; ++n) {
@@ -271,7 +271,7 @@ class Recorder {
   std::thread thread_;
 };
 
-TEST_F(OnThePort, AReplayedHandshakeIsWorthNothing) {
+TEST_F(OnThePort, ReplayedHandshake_IsRefused) {
   start_with_keys();
   std::string said;
   {
@@ -292,7 +292,7 @@ TEST_F(OnThePort, AReplayedHandshakeIsWorthNothing) {
   EXPECT_TRUE(metric_reaches(*watching, "handshakes_failed", 1));
 }
 
-TEST_F(OnThePort, AFloodOfOneClientDoesNotHoldUpAnother) {
+TEST_F(OnThePort, FloodingClient_DoesNotDelayAnother) {
   keys_.add("flooder");
   start_with_keys();
   TestClient flooder(server_->endpoint(), keys_.client_options("flooder"));
@@ -312,7 +312,7 @@ TEST_F(OnThePort, AFloodOfOneClientDoesNotHoldUpAnother) {
   EXPECT_LT(service_.cancels_before_last(-1, -2), kFlood / 4);
 }
 
-TEST(Strangers, TheOldestSilentOneGoesAndSpeakersStay) {
+TEST(Strangers, OverTheLimit_OldestSilentConnectionIsClosed) {
   std::vector<int> hung_up;
   std::vector<int> speaking{1};
   Strangers strangers(
@@ -331,7 +331,7 @@ TEST(Strangers, TheOldestSilentOneGoesAndSpeakersStay) {
   EXPECT_EQ(hung_up, (std::vector<int>{2, 3, 4, 5}));  // 2 was gone before its turn came
 }
 
-TEST(Strangers, OverAllTheNewestGoes) {
+TEST(Strangers, OverTheTotalLimit_NewestConnectionIsClosed) {
   std::vector<int> hung_up;
   Strangers strangers(
       {2, 10}, [](int) { return true; },
@@ -340,7 +340,7 @@ TEST(Strangers, OverAllTheNewestGoes) {
   EXPECT_EQ(hung_up, std::vector<int>{3});
 }
 
-TEST(Strangers, OnlyAConnectionOfTheEndpointIsShutDown) {
+TEST(Strangers, OtherDescriptor_IsNotShutDown) {
   const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;

@@ -1,5 +1,4 @@
-// Stands in front of the C library's functions: the program's own definitions come first, also for
-// the libraries it is linked with.
+// Wraps functions of the C library. The program's own definitions take precedence, also for its libraries.
 #include "sweep/stop_at.hpp"
 
 #include <dlfcn.h>

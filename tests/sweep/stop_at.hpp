@@ -1,4 +1,4 @@
-// StopAt: ends this process, as kill -9 does, at the k-th operation on a file or a socket.
+// StopAt: kills this process at its k-th operation on a file or a socket.
 #pragma once
 
 #include <cstdint>

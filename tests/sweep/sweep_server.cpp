@@ -1,6 +1,6 @@
-// A server for sweep_test: sweep_server FOLDER ENDPOINT K MODE. It ends at its K-th operation. MODE
-// is "scripted" (verdicts that follow from source and seed; nothing is built), "real", or "forgetful"
-// (scripted, and without the journal of the server before it).
+// A server for sweep_test: sweep_server FOLDER ENDPOINT K MODE. It is killed at its K-th operation. MODE:
+// "scripted" (verdicts depend on source and seed only, nothing is built), "real", or "forgetful" (scripted, and it
+// ignores the journal of the server before it).
 #include <fcntl.h>
 #include <unistd.h>
 

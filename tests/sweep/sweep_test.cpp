@@ -1,6 +1,6 @@
-// Crash-point sweep: a server that ends at its k-th operation on a file or socket, for one k after
-// another; what was acknowledged must be there, once, and the same. Some k are tried; HONE_SWEEP=0/1 tries
-// all of them, HONE_SWEEP=3/16 the fourth of sixteen parts.
+// Crash-point sweep: a server is killed at its k-th operation on a file or socket, for many k. Every acknowledged
+// step must exist once, unchanged. By default some k are tried; HONE_SWEEP=0/1 tries all, HONE_SWEEP=3/16 the
+// fourth of sixteen parts.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <spawn.h>
@@ -306,7 +306,7 @@ class Sweep : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(Sweep, NothingIsLostOrDoubledWhereverTheServerEnds) {
+TEST_F(Sweep, ServerKilledAnywhere_NoStepIsLostOrDoubled) {
 #ifdef HONE_SANITIZED
   sweep("scripted", 50, 6);  // a sanitized server takes seconds to start
 #else
@@ -314,14 +314,14 @@ TEST_F(Sweep, NothingIsLostOrDoubledWhereverTheServerEnds) {
 #endif
 }
 
-TEST_F(Sweep, WithRealBuildsAndProcesses) {
+TEST_F(Sweep, RealBuilds_NoStepIsLostOrDoubled) {
 #ifdef HONE_SANITIZED
   GTEST_SKIP() << "evaluations of a sanitized server take too long";
 #endif
   sweep("real", 2, 4);
 }
 
-TEST_F(Sweep, SeesAServerThatForgets) {
+TEST_F(Sweep, ForgetfulServer_IsDetected) {
   const Point point = run(200, 50, "forgetful");
   EXPECT_EQ(point.stops, 1);
   EXPECT_GT(point.told.lost, 0u);

@@ -1,6 +1,6 @@
-"""What the adapter uses of slime, which is on no registry: stand-ins where HONE_SLIME names no checkout of it.
+"""The parts of slime that the adapter uses: stand-ins, unless HONE_SLIME names a checkout of slime.
 
-With a checkout the same tests run on slime's own, and one compares these with them.
+With a checkout the same tests run with slime's own code, and one test compares it with the stand-ins.
 """
 
 from __future__ import annotations

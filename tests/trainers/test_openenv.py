@@ -1,4 +1,4 @@
-"""A server of OpenEnv's kind in front of hone, and its client: sessions, faults, tasks, what drops in the middle."""
+"""An OpenEnv server in front of hone, and its client: sessions, faults, tasks, lost connections."""
 
 from __future__ import annotations
 

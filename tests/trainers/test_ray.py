@@ -1,4 +1,4 @@
-"""Workers of Ray play on one hone through an actor: at once, with faults, and when one dies."""
+"""Ray workers that share one hone through an actor: concurrently, with faults, and when one dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""slime's custom functions over an engine that answers from a script; on slime's own code where HONE_SLIME names it."""
+"""slime's custom functions with a scripted engine; with slime's own code if HONE_SLIME names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TRL's own GRPOTrainer trains on hone, by tool calls and by rollouts; what must not be trained on is not."""
+"""TRL's own GRPOTrainer with hone, by tool calls and by rollouts; unscored turns are not trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""verl's own workers run the agent loop over an engine that answers from a script."""
+"""verl's own workers run the agent loop with an engine that answers from a script."""
 
 from __future__ import annotations
 

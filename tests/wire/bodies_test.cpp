@@ -7,7 +7,7 @@
 namespace hone::wire {
 namespace {
 
-TEST(ErrorBodies, SayWhoseTurnItIsToAct) {
+TEST(ErrorBodies, EachCode_HasItsClass) {
   const std::pair<Code, const char*> kClasses[] = {
       {Code::kInvalidArgument, "protocol"},
       {Code::kUnimplemented, "protocol"},
@@ -31,7 +31,7 @@ TEST(ErrorBodies, SayWhoseTurnItIsToAct) {
   }
 }
 
-TEST(ErrorBodies, ShutdownOfTheServer_IsSaidWhereItIsTrue) {
+TEST(ErrorBodies, Shutdown_IsMarkedOnlyDuringShutdown) {
   ErrorBody body = error_body(unavailable("why"), 0);
   EXPECT_EQ(to_value(body).find("shutting_down"), nullptr);
   EXPECT_FALSE(error_body_from_value(to_value(body))->shutting_down);
@@ -39,13 +39,13 @@ TEST(ErrorBodies, ShutdownOfTheServer_IsSaidWhereItIsTrue) {
   EXPECT_TRUE(error_body_from_value(to_value(body))->shutting_down);
 }
 
-TEST(ErrorBodies, DoNotEchoMegabytes) {
+TEST(ErrorBodies, Errors_AreBounded) {
   EXPECT_EQ(error_body(internal_error(std::string(1u << 20, 'x')), 0).message.size(), 4096u);
 }
 
 /// Found by fuzzing: a key of a stranger's, quoted in the message, made a reply no client could
 /// decode.
-TEST(ErrorBodies, AreUtf8WhateverTheyQuote) {
+TEST(ErrorBodies, Errors_AreUtf8) {
   const Error error = invalid_argument("header: unknown key 'no\xffne'");
   EXPECT_EQ(error_body(error, 0).message, "header: unknown key 'no\xef\xbf\xbdne'");
   std::string long_words = "x";
@@ -55,7 +55,7 @@ TEST(ErrorBodies, AreUtf8WhateverTheyQuote) {
   EXPECT_EQ(find_invalid_utf8(cut), std::string::npos) << "no character is cut in two";
 }
 
-TEST(Hello, WantsACommonVersion) {
+TEST(Hello, NoCommonVersion_IsRefused) {
   const auto hello =
       read_hello(Value::map({{"versions", Value::array({"hone/1"})}, {"client", "c"}}));
   ASSERT_TRUE(hello.ok()) << hello.error().message;
@@ -69,7 +69,7 @@ TEST(Hello, WantsACommonVersion) {
             "hello/versions: found 17 versions, at most 16 allowed");
 }
 
-TEST(Hello, TheWelcomeCarriesLimitsAndCapabilities) {
+TEST(Hello, Welcome_CarriesLimitsAndCapabilities) {
   Welcome welcome;
   welcome.source_bytes = 5;
   welcome.response_bytes = 6;

@@ -77,7 +77,7 @@ class Golden : public testing::Test {
 
 const char* const kEpisode = "4be1d6b0c2a39f58";
 
-TEST_F(Golden, Hello) {
+TEST_F(Golden, Hello_HasTheDocumentedBytes) {
   expect_request("hello-request",
                  {"hello",
                   0,
@@ -86,7 +86,7 @@ TEST_F(Golden, Hello) {
                   {}});
 }
 
-TEST_F(Golden, Step) {
+TEST_F(Golden, Step_HasTheDocumentedBytes) {
   expect_request("step-request", {"step",
                                   7,
                                   60000,
@@ -104,7 +104,7 @@ TEST_F(Golden, Step) {
        {"int x;\n"}});
 }
 
-TEST_F(Golden, RepliesToAStep) {
+TEST_F(Golden, StepReplies_HaveTheDocumentedBytes) {
   expect_reply("step-accepted", ReplyKind::kAccepted, Value::map());
   expect_reply("step-progress", ReplyKind::kProgress, Value::map({{"stage", "building"}}));
   expect_reply(

@@ -36,7 +36,7 @@ class KeyFile : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(KeyFile, WhatIsWrittenIsReadByItsOwnerAlone) {
+TEST_F(KeyFile, WrittenFile_IsReadableByItsOwnerOnly) {
   ASSERT_TRUE(write_key_file(path(), "a comment", {kPublic, kSecret, kPublic}).ok());
   const auto read = read_key_file(path());
   ASSERT_TRUE(read.ok()) << read.error().message;
@@ -78,7 +78,7 @@ TEST_F(KeyFile, WithAByteOrderMark_IsRead) {
   EXPECT_NE(with("\xff\xfep\0u\0b\0").find("found UTF-16 text, expected UTF-8"), std::string::npos);
 }
 
-TEST_F(KeyFile, MistakesAreSaidByLine) {
+TEST_F(KeyFile, Mistakes_NameTheLine) {
   const std::string pub = std::string("public: ") + kPublic + "\n";
   EXPECT_EQ(with("# nothing\n"), ": the line 'public: …' is missing");
   EXPECT_EQ(with(pub),
@@ -97,7 +97,7 @@ TEST_F(KeyFile, MistakesAreSaidByLine) {
   EXPECT_EQ(with(pub + "secret: " + kSecret + "\r\n"), "read");
 }
 
-TEST_F(KeyFile, NoFileOrNoFileAtAll) {
+TEST_F(KeyFile, MissingOrSpecialFile_IsRefused) {
   EXPECT_EQ(read_key_file(path()).error().message,
             "key file " + path() + ": no such file or directory");
   EXPECT_EQ(read_key_file(path()).error().code, Code::kNotFound);
@@ -105,7 +105,7 @@ TEST_F(KeyFile, NoFileOrNoFileAtAll) {
             "key file " + folder_.string() + ": not a regular file");
 }
 
-TEST_F(KeyFile, APublicKeyIsAFileOrTheKeyItself) {
+TEST_F(KeyFile, PublicKey_IsGivenAsFileOrText) {
   EXPECT_EQ(*read_public_key(kPublic), kPublic);
   ASSERT_TRUE(write_public_file(path(), "server", kPublic).ok());
   EXPECT_EQ(*read_public_key(path()), kPublic);
@@ -115,7 +115,7 @@ TEST_F(KeyFile, APublicKeyIsAFileOrTheKeyItself) {
             "key file server.pub: no such file or directory");
 }
 
-TEST(Key, IsFortyCharactersThatStandForBytes) {
+TEST(Key, Key_IsFortyZ85Characters) {
   EXPECT_TRUE(is_key(kPublic));
   EXPECT_TRUE(is_key(std::string(40, '0')));
   EXPECT_FALSE(is_key(std::string(39, '0')));

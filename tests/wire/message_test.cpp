@@ -17,7 +17,7 @@ std::string refusal(Frames frames, const Limits& limits = {}) {
   return refused != nullptr ? refused->error.message : "(accepted)";
 }
 
-TEST(Message, ARequestIsReadAsItWasWritten) {
+TEST(Message, Request_RoundTrips) {
   auto decoded = decode_request(incoming(encode_request(sample())), {});
   ASSERT_TRUE(std::holds_alternative<Request>(decoded));
   const Request& read = std::get<Request>(decoded);
@@ -28,7 +28,7 @@ TEST(Message, ARequestIsReadAsItWasWritten) {
   EXPECT_EQ(read.buffers, sample().buffers);
 }
 
-TEST(Message, EachLimitHoldsAtItsEdge) {
+TEST(Message, Limits_HoldAtTheirEdges) {
   const Frames frames = encode_request(sample());
   const Incoming whole = incoming(frames);
   Limits limits;
@@ -54,7 +54,7 @@ TEST(Message, EachLimitHoldsAtItsEdge) {
   EXPECT_EQ(refusal(frames, tight), "message: found 20 bytes in a frame, at most 19 allowed");
 }
 
-TEST(Message, ARefusalKeepsTheIdItCouldRead) {
+TEST(Message, RefusedRequest_KeepsItsId) {
   Frames frames = encode_request(sample());
   frames[3] = "\xc1";
   auto decoded = decode_request(incoming(frames), {});
@@ -64,7 +64,7 @@ TEST(Message, ARefusalKeepsTheIdItCouldRead) {
   EXPECT_EQ(std::get<Refusal>(decoded).error.message, "body: messagepack: broken at byte 0");
 }
 
-TEST(Message, AReplyIsReadLeniently) {
+TEST(Message, Reply_MayHaveUnknownMembers) {
   Frames frames = encode_reply({ReplyKind::kProgress, 3, "step", to_msgpack(Value::map()), {}});
   frames[2] = to_msgpack(Value::map({{"id", 3}, {"verb", "step"}, {"later", 1}}));
   frames.emplace_back("a buffer of a later version");

@@ -1,5 +1,5 @@
-// One turn for each sample, as KernelBench has it. What was asked is kept by hone.rollout's ledger:
-// the same command asks nothing twice.
+// One turn for each sample, as in KernelBench. hone.rollout records the model's answers, so a repeated
+// command asks for no sample twice.
 #include "integrations/kernelbench/generate_run.hpp"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kTracesBytesMax = 1u << 30;
 
-/// "generate_level_1", and which problems where it is not all.
+/// "generate_level_1", with the problems if not all are requested.
 std::string name_of(const RunRequest& run, const std::vector<Problem>& chosen, bool all) {
   std::string name = "generate_level_" + std::to_string(run.analysis.level);
   if (all) return name;
@@ -38,12 +38,13 @@ Result<std::vector<Problem>> choose(const RunRequest& run, const std::vector<Pro
   if (chosen.empty() || (named > 0 && chosen.size() < named)) {
     return not_found("level " + std::to_string(run.analysis.level) + " has the problems " +
                      std::to_string(problems.front().number) + " to " +
-                     std::to_string(problems.back().number) + "; found others asked for");
+                     std::to_string(problems.back().number) +
+                     "; a requested problem is not among them");
   }
   return chosen;
 }
 
-/// Takes the answers of a rollout apart and keeps code and verdicts.
+/// Receives the answers of a rollout, and keeps code and verdicts.
 class Keeper {
  public:
   Keeper(const RunRequest& run, const Catalog& catalog, const Environment& environment,
@@ -61,7 +62,7 @@ class Keeper {
     const Value* sample = row.find("sample");
     const Value* turns = row.find("turns");
     if (task == nullptr || sample == nullptr || turns == nullptr || turns->as_array().empty()) {
-      return {};  // the endpoint refused it: there is no answer
+      return {};  // the endpoint refused the request: there is no answer
     }
     for (const Problem& problem : problems) {
       if (problem.task_id != task->as_string()) continue;
@@ -83,7 +84,7 @@ class Keeper {
         problem.number, sample,
         run_.folder / generation_name(run_.analysis.level, problem.number, sample)};
     std::string hash;
-    if (const Candidate* candidate = std::get_if<Candidate>(&prepared)) {
+    if (const SubmittedCode* candidate = std::get_if<SubmittedCode>(&prepared)) {
       HONE_TRY(write_file(generation.file, candidate->source));
       hash = sha256_hex(candidate->source);
     }
@@ -108,7 +109,7 @@ class Keeper {
   bool left_ = false;
 };
 
-/// Serves, and has hone.rollout play.
+/// Starts the server and runs hone.rollout.
 Status play(Terminal& terminal, const LoadedConfig& loaded, const std::string& python,
             std::vector<std::string> arguments) {
   LoadedConfig here = on_free_ports(loaded);

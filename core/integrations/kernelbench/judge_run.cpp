@@ -1,4 +1,4 @@
-// A result is on the disk before the next one is waited for: what is interrupted goes on.
+// Writes each result to disk before it waits for the next one, so that an interrupted run can be continued.
 #include "integrations/kernelbench/judge_run.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ const Problem* find_problem(const std::vector<Problem>& problems, std::int64_t n
   return found == problems.end() ? nullptr : &*found;
 }
 
-/// Of one generation: what is waited for.
+/// A generation whose verdict is awaited.
 struct Waiting {
   const Generation* generation;
   std::string source_hash;
@@ -48,7 +48,7 @@ class RunJudge {
   }
 
  private:
-  /// What there is: generations, results and the level's problems.
+  /// Loads the generations, the results and the level's problems.
   Status open(const Catalog& catalog, const std::string& dataset) {
     HONE_ASSIGN(run_.problems, problems_of(catalog, dataset, request_.analysis.level));
     HONE_ASSIGN(run_.results, EvalResults::read(request_.folder / "eval_results.json"));
@@ -68,7 +68,7 @@ class RunJudge {
   }
 
   Status judge(LoadedConfig loaded) {
-    loaded.config.journal.path.clear();  // a server's, for episodes
+    loaded.config.journal.path.clear();  // the journal is for episodes of servers
     HONE_ASSIGN(const std::string dataset, kernelbench_dataset(loaded.config, request_.dataset));
     HONE_ASSIGN(Generations found, list_generations(request_.folder, request_.analysis.level));
     generations_ = std::move(found.of_level);
@@ -100,7 +100,7 @@ class RunJudge {
     return written;
   }
 
-  /// A verdict is a result; a fault is none, and the generation is judged the next time.
+  /// A verdict is a result. A fault is not, so the next run judges the generation again.
   void take(const Generation& generation, const std::string& source_hash,
             const Result<Verdict>& result) {
     if (result) {
@@ -111,8 +111,8 @@ class RunJudge {
     }
   }
 
-  /// What is to be judged of a generation; none where nothing is left to. What is wrong with its
-  /// file is an error, and no other generation's business.
+  /// The submission of a generation; none if it needs no evaluation. An error concerns this generation's file
+  /// only.
   Result<std::optional<Submission>> prepare(const Generation& generation, const Catalog& catalog,
                                             const std::string& backend,
                                             const Environment& environment) {
@@ -150,7 +150,7 @@ class RunJudge {
     return std::optional(std::move(submission));
   }
 
-  /// Of the next generation that has to be judged; none at the end.
+  /// The next generation to judge; none at the end.
   std::optional<Submission> next(const Catalog& catalog, const std::string& backend,
                                  const Environment& environment) {
     while (next_ < generations_.size()) {
@@ -165,7 +165,8 @@ class RunJudge {
     return {};
   }
 
-  /// Another file of the same sample, such as problem_019 and problem_19. The files are sorted, so it is a neighbour.
+  /// Another file for the same sample, such as problem_019 and problem_19. The files are sorted, so it is a
+  /// neighbour.
   const Generation* twin_of(const Generation& one) const {
     const auto same = [&one](const Generation& other) {
       return other.problem == one.problem && other.sample == one.sample;
@@ -175,7 +176,7 @@ class RunJudge {
     return nullptr;
   }
 
-  /// A refused entry whose sample was not judged since is one that was not judged.
+  /// An invalid entry whose sample was not judged since counts as not judged.
   void take_refused() {
     for (const RefusedEntry& one : run_.results->refused()) {
       if (one.judged || !one.sample) continue;
@@ -183,7 +184,7 @@ class RunJudge {
     }
   }
 
-  /// Prints the lines of samples that have none yet: results of samples that this run left alone.
+  /// Prints the lines that are still missing: of samples whose existing results this run kept.
   void stream_rest() {
     if (!request_.json) return;
     const Value listed = report_.samples();
@@ -207,13 +208,14 @@ class RunJudge {
   const RunRequest& request_;
   JudgedRun run_;
   const RunReport report_{terminal_, request_, run_};
-  std::vector<Generation> generations_;      // constant after reading: waiting_ points into it
-  std::size_t next_ = 0;                     // of generations_
-  std::vector<Waiting> waiting_;             // parallel to the submissions
-  std::optional<Progress> progress_;         // while it judges
-  std::set<Key> streamed_;                   // of --json
-  bool changed_ = false;                     // the results, by what needed no judge
-  const std::uint64_t seed_ = random_u64();  // one for all, so that all are asked the same
+  std::vector<Generation> generations_;  // constant after reading: waiting_ points into it
+  std::size_t next_ = 0;                 // index of the next one in generations_
+  std::vector<Waiting> waiting_;         // parallel to the submissions
+  std::optional<Progress> progress_;     // set while it judges
+  std::set<Key> streamed_;               // samples that --json has printed
+  bool changed_ = false;                 // results were added without an evaluation
+  const std::uint64_t seed_ =
+      random_u64();  // one seed, so that all submissions get the same inputs
 };
 
 }  // namespace

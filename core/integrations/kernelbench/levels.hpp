@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// "level1 (100), level2 (100)": the levels and how many tasks each has; "none".
+/// "level1 (100), level2 (100)": the levels with their numbers of tasks, or "none".
 std::string levels_text(const std::vector<const TaskSummary*>& tasks, const std::string& dataset);
 
 }  // namespace hone

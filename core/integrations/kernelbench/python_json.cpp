@@ -1,4 +1,4 @@
-// Quotes the three words that JSON lacks, and only in a text that is no JSON without that.
+// Quotes NaN, Infinity and -Infinity, and only in a text that is not valid JSON otherwise.
 #include "integrations/kernelbench/python_json.hpp"
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-/// The text with NaN, Infinity and -Infinity in quotes, outside strings.
+/// The text with NaN, Infinity and -Infinity in quotes, except within strings.
 std::string with_quoted_nan(std::string_view text) {
   std::string quoted;
   quoted.reserve(text.size());

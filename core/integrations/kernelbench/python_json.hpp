@@ -1,4 +1,4 @@
-// JSON as Python's json module writes it, which allows NaN and Infinity.
+// JSON as written by Python's json module, which allows NaN and Infinity.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// Parses JSON; NaN, Infinity and -Infinity become strings of that name.
+/// Parses JSON. NaN, Infinity and -Infinity become strings.
 Result<Value> from_python_json(std::string_view text);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Reads other people's results with care, and writes what KernelBench's own analysis can read.
+// Reads results of any program defensively, and writes results that KernelBench's analysis can read.
 #include "integrations/kernelbench/run_folder.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::size_t kDiagnosticsMax = 2000;
 constexpr std::size_t kMisnamedShown = 3;
 constexpr std::int64_t kIdMax = 1'000'000'000;
 
-/// Takes `before` and then a number off the front of a text.
+/// Removes `before` and a number that follows it from the start of a text.
 std::optional<std::int64_t> take_number(std::string_view& text, std::string_view before) {
   if (!text.starts_with(before)) return {};
   text.remove_prefix(before.size());
@@ -53,20 +53,20 @@ Value speedup_value(const Speedup& speedup) {
                      {"baseline_us", speedup.baseline_us}});
 }
 
-/// A verdict in a line: of what was not built, the first of the compiler's words.
+/// A verdict in one line. After a failed build, the first line of the compiler's output.
 std::string in_a_line(const std::string& outcome, const std::string& reason,
                       const std::string& diagnostics) {
   if (outcome != outcome_name(Outcome::kBuildFailed) || diagnostics.empty()) return reason;
   return diagnostics.substr(0, diagnostics.find('\n'));
 }
 
-/// As an error says it.
+/// The value as an error message quotes it.
 std::string shown(const Value& value) {
   return value.is_number() || value.is_string() ? cut_end(printable(to_json(value)), 64)
                                                 : std::string(value.type_name());
 }
 
-/// A number in a range. What is not one, or beyond it, is refused under its name.
+/// A number within a range. Anything else is an error with the member's name.
 Result<double> number_in(const Value& value, std::string_view name, double low, double high,
                          std::string_view expected) {
   const double number = value.is_number() ? value.as_double() : 0;
@@ -75,7 +75,7 @@ Result<double> number_in(const Value& value, std::string_view name, double low, 
                           std::string(expected));
 }
 
-/// What the verdict of hone adds to an entry; what contradicts the entry is an error.
+/// Adds the members of hone's verdict to an entry. A contradiction is an error.
 Status read_own_words(const Value& own, SampleResult& result) {
   const auto text = [&own](std::string_view key) {
     const Value* found = own.find(key);
@@ -114,7 +114,7 @@ Status read_own_words(const Value& own, SampleResult& result) {
   return {};
 }
 
-/// What an entry says of itself; what cannot be so is an error.
+/// The result in an entry. An invalid or contradictory value is an error.
 Status read_sample(const Value& sample, SampleResult& result) {
   if (result.correct && !result.compiled) {
     return invalid_argument(

@@ -25,55 +25,54 @@ std::string generation_name(std::int64_t level, std::int64_t problem, std::int64
 /// The generations in a folder.
 struct Generations {
   std::vector<Generation> of_level;               ///< by problem and sample
-  std::map<std::int64_t, std::size_t> of_others;  ///< files of other levels, by level
+  std::map<std::int64_t, std::size_t> of_others;  ///< number of files of each other level
 };
 
-/// Lists the generations of a level. Other files are passed over, Python's with a warning; the error
-/// of a folder without one says which levels it has.
+/// Lists the generations of a level. Other files are ignored, Python files with a warning. The error for a
+/// folder without this level names the levels that it has.
 Result<Generations> list_generations(const std::filesystem::path& folder, std::int64_t level);
 
-/// Its source.
+/// The source of a generation.
 Result<std::string> read_generation(const Generation& generation);
 
-/// What the results say of one sample.
+/// The result of one sample.
 struct SampleResult {
   std::int64_t problem = 0, sample = 0;
   bool compiled = false, correct = false;
   std::string outcome,
-      reason;  ///< of hone; for results of other programs derived from correctness and metadata
-  std::optional<double> runtime_ms;  ///< of the submission, where it was measured
-  std::optional<double> speedup;     ///< over the baseline that hone measured
-  std::string source_hash;           ///< of the generation, where hone judged it
+      reason;  ///< hone's; for results of other programs, derived from correctness and metadata
+  std::optional<double> runtime_ms;  ///< time of the submission, if it was measured
+  std::optional<double> speedup;     ///< over the baseline, as measured by hone
+  std::string source_hash;           ///< of the generation that hone judged
 };
 
-/// What cannot be so: it counts for nothing, and stays in the file until the sample is judged.
+/// An invalid entry. It does not count, and stays in the file until the sample is judged.
 struct RefusedEntry {
   std::int64_t problem = 0;
-  std::optional<std::int64_t> sample;  ///< where it says one
-  std::string why;      ///< file, problem, what was found and what was expected; of one line
-  bool judged = false;  ///< anew, since
+  std::optional<std::int64_t> sample;  ///< none if the entry does not name one
+  std::string why;                     ///< one line: file, problem, value found and value expected
+  bool judged = false;                 ///< the sample has been judged since
 };
 
-/// Times in ms and speedups that somebody may have measured.
+/// Plausible times (ms) and speedups; other values are invalid.
 inline constexpr double kTimeMsMin = 1e-9, kTimeMsMax = 1e12, kSpeedupMin = 1e-9, kSpeedupMax = 1e9;
 
-/// eval_results.json: by problem a list of samples, each with sample_id, compiled, correctness,
-/// metadata, runtime (ms, -1 where not measured) and runtime_stats. What is said of hone's verdict
-/// besides stands in metadata.hone; whatever else a file holds stays in it.
+/// eval_results.json: for each problem a list of samples, each with sample_id, compiled, correctness,
+/// metadata, runtime (ms, -1 if not measured) and runtime_stats. Further members of hone's verdict are in
+/// metadata.hone. Unknown members of the file are preserved.
 class EvalResults {
  public:
-  /// A file that is not there is empty.
+  /// A missing file counts as empty.
   static Result<EvalResults> read(const std::filesystem::path& file);
 
   const SampleResult* find(std::int64_t problem, std::int64_t sample) const;
-  /// In the order of problems and samples.
+  /// Sorted by problem and sample.
   std::vector<const SampleResult*> all() const;
   const std::vector<RefusedEntry>& refused() const { return refused_; }
-  /// Whether nothing is left to judge of a generation: one that was judged by others, or by hone
-  /// with this very source.
+  /// Whether the generation needs no evaluation: another program judged it, or hone judged this source.
   bool has(const Generation& generation, const std::string& source_hash) const;
 
-  /// Puts a verdict in the place of what is said of the sample.
+  /// Replaces the sample's result by a verdict.
   void put(const Generation& generation, const std::string& source_hash, const Verdict& verdict);
   Status write() const;
 

@@ -1,4 +1,4 @@
-// A lock of the kernel's on a file that stays: to remove it would let two in.
+// An advisory lock on a file that is never removed. Removing it would let two processes hold a lock.
 #include "integrations/kernelbench/run_lock.hpp"
 
 #include <fcntl.h>
@@ -39,8 +39,8 @@ Result<RunLock> RunLock::take(const std::filesystem::path& folder) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return system_error("lock " + name, errno);
     return failed_precondition(folder.string() + ": in use by " + holder_of(fd.get()) +
-                               ", expected one run at a time; wait for that one, or end it: the " +
-                               "same command goes on where it stopped");
+                               ", expected one run at a time; wait for that run, or stop it: the " +
+                               "same command continues where it stopped");
   }
   const std::string own = this_process();
   if (::ftruncate(fd.get(), 0) != 0 || ::pwrite(fd.get(), own.data(), own.size(), 0) < 0) {

@@ -1,4 +1,4 @@
-// RunLock: one run at a time has a folder's results.
+// RunLock: only one process at a time may write the results of a run's folder.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,14 @@
 
 namespace hone {
 
-/// Held from before eval_results.json is read until nothing is written any more: it is written
-/// whole each time, and another's results would be lost. Ends with the process, however that ends.
+/// Held from before eval_results.json is read until the last write. Rationale: every write replaces
+/// the whole file, so results of a second process would be lost. The kernel releases the lock when
+/// the process ends.
 ///
 ///   HONE_ASSIGN(const RunLock lock, RunLock::take(folder));
 class RunLock {
  public:
-  /// Who is late hears who has it, and what to do.
+  /// An error names the process that holds the lock, and what to do.
   static Result<RunLock> take(const std::filesystem::path& folder);
 
  private:

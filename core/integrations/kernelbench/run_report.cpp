@@ -1,4 +1,4 @@
-// The table and the JSON of a run are made of the same samples.
+// Makes the table and the JSON of a run from the same samples.
 #include "integrations/kernelbench/run_report.hpp"
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kReasonMax = 100;  // of a table's cell; the table of counts has all of it
+constexpr std::size_t kReasonMax =
+    100;  // longest reason in a table's cell; the table of counts has the full text
 constexpr char kNotJudged[] = "not_judged";
 
 std::string text_of(const Value& sample, std::string_view key) {
@@ -21,7 +22,7 @@ std::string words_of(const std::string& outcome) {
   return outcome == kNotJudged ? "not judged" : outcome;
 }
 
-/// A reason without the task that it begins with: several problems may have the same.
+/// The reason without the task's name, because several problems may have the same reason.
 std::string reason_of(const std::string& message, const Problem* problem) {
   if (problem == nullptr || !message.starts_with(problem->task_id)) return message;
   const std::size_t begin = message.find_first_not_of(": ", problem->task_id.size());
@@ -122,7 +123,7 @@ int RunReport::finish() const {
   return run_.not_judged.empty() && run_.results->refused().empty() ? kExitOk : kExitFault;
 }
 
-/// How many samples there are of each outcome.
+/// Numbers of samples by outcome.
 Value RunReport::counts() const {
   std::map<std::string, std::int64_t> counts;
   const Value listed = samples();
@@ -132,7 +133,7 @@ Value RunReport::counts() const {
   return report;
 }
 
-/// The reasons, and how many samples have each.
+/// Numbers of samples by reason.
 Value RunReport::not_judged() const {
   std::map<std::string, std::int64_t> counts;
   for (const auto& [key, message] : run_.not_judged) {
@@ -156,7 +157,7 @@ Value RunReport::refused() const {
   return listed;
 }
 
-/// Problems of results that the level lacks.
+/// Problems that have results but are not in the level.
 std::set<std::int64_t> RunReport::unknown_problems() const {
   std::set<std::int64_t> unknown;
   for (const SampleResult* result : run_.results->all()) unknown.insert(result->problem);
@@ -189,7 +190,7 @@ void RunReport::print_samples(const Value& samples) const {
   terminal_.line();
 }
 
-/// Correct and wrong first, then the other outcomes, then each reason not to judge.
+/// Correct and wrong first, then other outcomes, then the reasons why samples were not judged.
 void RunReport::print_counts(const Value& samples) const {
   std::map<std::string, std::size_t> counts = {{"correct", 0}, {"wrong", 0}};
   for (const Value& sample : samples.as_array()) {
@@ -213,7 +214,7 @@ void RunReport::print_counts(const Value& samples) const {
   terminal_.table({"outcome", "samples", "why"}, rows);
 }
 
-/// Files and results that count for nothing.
+/// Prints the files and results that do not count.
 void RunReport::print_passed_over() const {
   for (const RefusedEntry& one : run_.results->refused()) {
     terminal_.line(one.why + (one.judged ? "; it was judged again" : "; it is not counted"));

@@ -1,4 +1,4 @@
-// What `hone eval` says of a level's run: a line per sample, the counts and the analysis.
+// Output of `hone eval` for a level's run: a line for each sample, counts and the analysis.
 #pragma once
 
 #include <map>
@@ -15,10 +15,10 @@ namespace hone {
 struct JudgedRun {
   std::vector<Problem> problems;  ///< of the level
   std::optional<EvalResults> results;
-  /// By problem and sample: why there is no verdict.
+  /// Reasons of missing verdicts, by problem and sample.
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> not_judged;
-  std::map<std::int64_t, std::size_t> other_levels;  ///< files that were passed over, by level
-  std::size_t kept = 0;                              ///< samples whose results were there before
+  std::map<std::int64_t, std::size_t> other_levels;  ///< numbers of ignored files, by level
+  std::size_t kept = 0;                              ///< samples that already had a result
 
   /// nullptr: the level has no such problem.
   const Problem* find_problem(std::int64_t number) const;
@@ -29,9 +29,9 @@ class RunReport {
   RunReport(Terminal& terminal, const RunRequest& request, const JudgedRun& run)
       : terminal_(terminal), request_(request), run_(run) {}
 
-  /// One sample as `--json` has it: its result, or why there is none.
+  /// One sample in the form of `--json`: its result, or the reason why it has none.
   Value sample(std::int64_t problem, std::int64_t sample) const;
-  /// All of them, by problem.
+  /// All samples, by problem.
   Value samples() const;
   /// Prints the summary, as JSON or after a table of all samples. Returns an exit code.
   int finish() const;

@@ -1,4 +1,4 @@
-// Reads rows strictly where a verdict depends on it, and puts two verdicts side by side.
+// Reads traces, strictly for all members that affect a verdict, and compares two verdicts.
 #include "integrations/pipeline/trace_file.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::size_t kTurnsMax = 64;
 constexpr std::size_t kKeyMax = 100;
 constexpr std::int64_t kTurnMax = 1 << 20;
 constexpr std::size_t kTracesBytesMax = 256u << 20;
-// Members of a row that the dataset plugin kernelbook reads; the others may be large.
+// The members of a row that the plugin kernelbook reads. Others may be large.
 constexpr std::string_view kTaskKeys[] = {"sample_key",  "pytorch_code", "python_code", "name",
                                           "entry_point", "module_name",  "source"};
 
@@ -40,7 +40,7 @@ std::string word_of(std::string_view error) {
   return plain ? std::string(name) : "error";
 }
 
-/// Triton says where it failed first, and what it has against it last: the last line that names an
+/// Triton's messages begin with the place and end with the cause, so this is the last line that names an
 /// exception.
 std::string telling_line(std::string_view error) {
   std::string found(first_line(error));
@@ -57,7 +57,7 @@ std::string telling_line(std::string_view error) {
   return found;
 }
 
-/// "found int, expected a map": what an error says of a value.
+/// "found int, expected a map": the type of a value in error messages.
 std::string found_in(const Value* value) {
   if (value == nullptr) return "nothing";
   return value->is_nil() ? "null" : std::string(value->type_name());
@@ -67,7 +67,7 @@ Error mismatch(const std::string& key, const Value* value, const std::string& ex
   return invalid_argument(key + ": found " + found_in(value) + ", expected " + expected);
 }
 
-/// A text that may be missing or null; then it is empty, and so is one of blanks alone.
+/// A text that may be missing or null, which counts as empty. Text of only blanks is empty as well.
 Result<std::string> text_in(const Value& map, const char* key) {
   const Value* value = map.find(key);
   if (value == nullptr || value->is_nil()) return std::string();
@@ -99,15 +99,15 @@ Status read_result(const Value& row, RecordedTurn& turn) {
   return {};
 }
 
-/// `row` is a turn of a trace, or a trace of a single turn.
+/// `row` is a turn of a trace, or a trace with a single turn.
 Result<RecordedTurn> read_turn(const Value& row, std::int64_t number) {
   RecordedTurn turn;
   turn.turn = number;
   HONE_ASSIGN(turn.response, text_in(row, "full_completion"));
   HONE_ASSIGN(turn.code, text_in(row, "triton_code"));
   HONE_TRY(read_result(row, turn));
-  // Without a recorded verdict a response alone is one that the pipeline found no code in. A correct
-  // turn had code, whether or not the trace has kept it apart from the response.
+  // A response without a recorded verdict is one in which the pipeline found no code. A correct turn had
+  // code, even if the trace does not have the code separately.
   const bool without_code = turn.code.empty() && (row.find("triton_code") || !turn.has_result);
   turn.generated = !(without_code && (turn.response.empty() || !turn.correct));
   if (turn.generated && turn.code.empty() && turn.response.empty()) {
@@ -123,7 +123,7 @@ bool is_key(std::string_view text) {
              std::string_view::npos;
 }
 
-/// The module's source; nullptr where the row has none.
+/// The module's source; nullptr if the row has none.
 const Value* module_of(const Value& row) {
   for (const char* key : {"pytorch_code", "python_code"}) {
     const Value* found = row.find(key);
@@ -132,7 +132,7 @@ const Value* module_of(const Value& row) {
   return nullptr;
 }
 
-/// Reads rows one after another; a broken one is kept as such.
+/// Reads rows in order, and keeps the errors of broken ones.
 class RowReader {
  public:
   void read(const std::string& place, const Value& row) {
@@ -178,7 +178,7 @@ class RowReader {
     return {};
   }
 
-  /// A broken turn does not spoil the others of its row.
+  /// The other turns of the row are still used.
   Status read_turns(const std::string& place, const Value& row, RecordedTrace& trace) {
     const Value* turns = row.find("turns");
     if (turns == nullptr) {
@@ -217,7 +217,7 @@ class RowReader {
     return read_turn(row, number->as_int());
   }
 
-  /// Several rows of one key are samples of one task.
+  /// Rows with the same key are samples of the same task.
   Status add_task(const std::string& place, const Value& row) {
     const Value* module = module_of(row);
     if (module == nullptr) {
@@ -242,10 +242,10 @@ class RowReader {
   TraceFile file_;
   std::map<std::string, Task> tasks_;
   std::map<std::string, std::int64_t> samples_;
-  std::string key_;  // of the row that is being read
+  std::string key_;  // of the current row
 };
 
-/// JSON Lines: a row in each line that is not empty.
+/// Reads JSON Lines: a row in each line that is not empty.
 void read_lines(std::string_view text, RowReader& reader) {
   int number = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -1,4 +1,4 @@
-// JSON Lines in a folder of this process.
+// Writes a JSON Lines file to a scratch folder.
 #include "integrations/pipeline/trace_tasks.hpp"
 
 #include "base/files.hpp"

@@ -1,4 +1,4 @@
-// The tasks that traces bring with them, as a dataset.
+// The tasks in a file of traces, as a dataset.
 #pragma once
 
 #include "base/scratch_folder.hpp"
@@ -7,8 +7,8 @@
 
 namespace hone {
 
-/// A scratch file with the modules of traces. It must live as long as a host that serves them.
-/// Rationale: the file of the traces may have broken rows, several samples of a task, or any name.
+/// A scratch file with the modules of traces. It must outlive a host that serves them. Rationale: the plugin
+/// cannot read the original file, which may have broken rows, several samples of a task, or any name.
 class TraceTasks {
  public:
   static Result<TraceTasks> write(const TraceFile& traces);

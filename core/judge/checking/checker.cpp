@@ -113,7 +113,7 @@ Result<std::vector<PreparedRound>> Checker::prepare(const std::vector<Trial>& tr
 /// checked together lie in memory together. A submission that does nothing for a shape could have its outputs written in the
 /// round of another. The copy engine reads them, which changes no context.
 Judgement Checker::expect_as_seen(const PreparedRound& prepared) {
-  const auto now = input_.submission.see(prepared.layout, prepared.secret);
+  const auto now = input_.submission.sample_outputs(prepared.layout, prepared.secret);
   if (!now) return fault(now.error());
   if (*now == prepared.seen) return correct_so_far();
   Judgement judged = wrong("wrote outside of its tensors: the outputs of " +
@@ -125,7 +125,7 @@ Judgement Checker::expect_as_seen(const PreparedRound& prepared) {
 Judgement Checker::check(std::vector<PreparedRound>& prepared) {
   Runner& submission = input_.submission;
   if (Status frozen = submission.freeze(); !frozen)
-    return frozen_badly(frozen.error(), Culprit::kSubmission, place_of_check(prepared.front()));
+    return freeze_failure(frozen.error(), Culprit::kSubmission, place_of_check(prepared.front()));
   for (const PreparedRound& p : prepared) {
     if (Status loaded = p.set.load(submission, p.layout, p.secret); !loaded)
       return fault(loaded.error());
@@ -133,7 +133,7 @@ Judgement Checker::check(std::vector<PreparedRound>& prepared) {
   const bool together = prepared.size() > 1 && input_.holds(Defence::kOwnRound);
   const auto see = [&](PreparedRound& p) -> Status {
     if (!together) return {};
-    HONE_ASSIGN(p.seen, submission.see(p.layout, p.secret));
+    HONE_ASSIGN(p.seen, submission.sample_outputs(p.layout, p.secret));
     return {};
   };
   for (PreparedRound& p : prepared) {

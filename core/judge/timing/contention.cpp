@@ -58,17 +58,17 @@ Result<bool> Contention::must_drop_pair(Timings& timings) {
 
 /// Rationale: a process that stands still may have left work on the device that goes on, or begins later.
 Judgement Contention::expect_still_device(double patience_s) const {
-  const auto& others_stand = input_.host.others_stand;
-  if (others_stand == nullptr || !input_.holds(Defence::kStandStill)) return correct_so_far();
+  const auto& is_device_still = input_.host.is_device_still;
+  if (is_device_still == nullptr || !input_.holds(Defence::kStandStill)) return correct_so_far();
   const double ends_s = input_.now_s() + patience_s;
   do {
-    if (others_stand()) return correct_so_far();
+    if (is_device_still()) return correct_so_far();
   } while (input_.now_s() < ends_s);
   return busy_device();
 }
 
 bool Contention::others_present() const {
-  return input_.host.beside_others != nullptr && input_.host.beside_others();
+  return input_.host.others_present != nullptr && input_.host.others_present();
 }
 
 Status Contention::check_device(double seconds) {

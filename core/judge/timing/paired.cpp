@@ -16,7 +16,7 @@ constexpr int kPairsLeast = 3;
 // A measurement is cut short after this multiple of `seconds_max`. A submission as fast as its baseline needs one.
 constexpr double kPatience = 4;
 // Most pairs of single-call rounds, as a multiple of `singles` (docs/adr/0025).
-constexpr std::size_t kSinglesFactor = 3;
+constexpr std::size_t kSingleCallFactor = 3;
 // Most pairs on a noisy machine, as a multiple of the planned ones (docs/rewards.md).
 constexpr int kNoisyFactor = 3;
 
@@ -33,7 +33,7 @@ class InPlaceSupply : public RoundSupply {
   Judgement check(PreparedRound timed) override {
     const Arena& outputs = input_.submission.arena();
     if (input_.holds(Defence::kWitness)) {
-      const auto settled = input_.submission.settled_in(outputs);
+      const auto settled = input_.submission.outputs_unchanged_in(outputs);
       if (!settled) return fault(settled.error());
       if (!*settled) return late_outputs();
     }
@@ -73,7 +73,8 @@ int PairedProtocol::planned_pairs(double pair_s) const {
   const MeasureSettings& settings = m_.input.settings;
   const double single_s = pair_s / static_cast<double>(m_.timings.calls);
   const bool singles = has_single_rounds(m_.input, m_.timings);
-  const double left_s = settings.seconds_max - (singles ? settings.singles * single_s : 0);
+  const double left_s =
+      settings.seconds_max - (singles ? settings.single_call_pairs * single_s : 0);
   const double pairs =
       std::clamp<double>(left_s / std::max(pair_s, 1e-6), settings.pairs_min, settings.pairs_max);
   return static_cast<int>(pairs);
@@ -111,7 +112,8 @@ Judgement PairedProtocol::time_long_pairs(int planned) {
     ++done;
     if (done == enough && enough < kNoisyFactor * planned && m_.rules.is_machine_noisy(timings))
       ++enough;
-    if (!has_single_rounds(m_.input, timings) || done > m_.input.settings.singles) continue;
+    if (!has_single_rounds(m_.input, timings) || done > m_.input.settings.single_call_pairs)
+      continue;
     if (Judgement judged = time_single_pair(first); !passed(judged)) return judged;
   }
   return correct_so_far();
@@ -131,7 +133,8 @@ Judgement PairedProtocol::time_single_pair(bool baseline_first) {
 /// More single-call rounds, where those so far show less. Rationale: on a busy machine each of a few may have been delayed,
 /// and a submission cannot make its least one shorter than a call takes.
 Judgement PairedProtocol::add_single_pairs() {
-  const std::size_t most = kSinglesFactor * static_cast<std::size_t>(m_.input.settings.singles);
+  const std::size_t most =
+      kSingleCallFactor * static_cast<std::size_t>(m_.input.settings.single_call_pairs);
   while (m_.timings.single_submission.size() < most &&
          m_.rules.single_rounds_show_less(m_.timings)) {
     if (Judgement judged = time_single_pair(baseline_first(number_)); !passed(judged))

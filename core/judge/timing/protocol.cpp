@@ -9,12 +9,13 @@ namespace hone {
 std::unique_ptr<Protocol> make_protocol(const Measurement& measurement) {
   const SessionInput& e = measurement.input;
   const bool on_device = e.workbench.placement() == Placement::kDevice;
-  if (e.submission.withholds()) return make_process_protocol(measurement);
+  if (e.submission.withholds_inputs()) return make_process_protocol(measurement);
   return on_device ? make_pairs_on_device(measurement) : make_pairs_on_host(measurement);
 }
 
 bool has_single_rounds(const SessionInput& input, const Timings& timings) {
-  return input.settings.singles > 0 && timings.calls > 1 && input.holds(Defence::kSingleRounds);
+  return input.settings.single_call_pairs > 0 && timings.calls > 1 &&
+         input.holds(Defence::kSingleRounds);
 }
 
 Judgement late_outputs() {

@@ -35,7 +35,7 @@ class Protocol {
   /// Fills the timings. Both sides are frozen.
   virtual Judgement measure() = 0;
   /// The baseline's uncontended times; no calls if this measurement did not find them.
-  virtual Vouched uncontended() const { return {}; }
+  virtual UncontendedTime uncontended() const { return {}; }
 };
 
 /// The protocol for the submission's runner and the workbench:

@@ -72,9 +72,9 @@ double width_of(const Speedup& speedup) { return speedup.high - speedup.low; }
 
 /// Rationale: a change of contexts takes times that differ by more than one call of a module often takes. The least of a few
 /// rounds is free of that, and a submission cannot make it less than its call takes.
-BlockSingles compare_singles(const std::vector<double>& baseline,
-                             const std::vector<double>& submission,
-                             const std::vector<double>& floors) {
+SingleCallBlocks compare_single_calls(const std::vector<double>& baseline,
+                                      const std::vector<double>& submission,
+                                      const std::vector<double>& floors) {
   const auto spread = [](const std::vector<double>& rounds) {
     return 2 * (median(rounds) - least_of(rounds));
   };
@@ -86,19 +86,19 @@ BlockSingles compare_singles(const std::vector<double>& baseline,
 
 /// Rationale: of several pairs with one family of inputs the best counts. Other load makes some worse, and a submission
 /// cannot make any better than what one call takes.
-PairedSingles single_speedup(const std::vector<double>& baseline,
-                             const std::vector<double>& submission,
-                             const std::vector<std::size_t>& families, const Floor& baseline_floor,
-                             const Floor& submission_floor) {
+SingleCallPairs single_speedup(const std::vector<double>& baseline,
+                               const std::vector<double>& submission,
+                               const std::vector<std::size_t>& families,
+                               const Floor& baseline_floor, const Floor& submission_floor) {
   const double apart = std::max({baseline_floor.spread, submission_floor.spread, kCallLeast});
-  std::map<std::size_t, PairedSingles> best;
+  std::map<std::size_t, SingleCallPairs> best;
   for (std::size_t i = 0; i < submission.size(); ++i) {
     const double a = std::max(baseline[i] - baseline_floor.seconds, apart);
     const double b = submission[i] - submission_floor.seconds;
     const double ratio = a / std::max(b, apart);
     const double high = (a + apart) / std::max(b - apart - kFirstCallSeconds, apart);
-    PairedSingles& of_family =
-        best.try_emplace(families[i], PairedSingles{ratio, high}).first->second;
+    SingleCallPairs& of_family =
+        best.try_emplace(families[i], SingleCallPairs{ratio, high}).first->second;
     of_family = {std::max(of_family.ratio, ratio), std::max(of_family.high, high)};
   }
   double ratios = 0, highs = 0;
@@ -174,15 +174,15 @@ void SpeedupRules::check_floor(const Timings& t, double submission_call_s, Speed
 bool SpeedupRules::lower_to_single_rounds(const Timings& t, Speedup& speedup) const {
   if (t.single_submission.empty()) return false;
   if (t.schedule == Schedule::kBlocks) {
-    const BlockSingles single =
-        compare_singles(t.single_baseline, t.single_submission, t.single_floors);
+    const SingleCallBlocks single =
+        compare_single_calls(t.single_baseline, t.single_submission, t.single_floors);
     if (single.ratio >= kSinglesDisagree * speedup.low) return false;
-    add_flag(speedup, single.told_apart ? "single_rounds_disagree" : "below_resolution");
+    add_flag(speedup, single.is_distinguishable ? "single_rounds_disagree" : "below_resolution");
     speedup.value = single.ratio;
     speedup.low = std::min(single.ratio, speedup.low);
-    return single.told_apart;
+    return single.is_distinguishable;
   }
-  const PairedSingles single =
+  const SingleCallPairs single =
       single_speedup(t.single_baseline, t.single_submission, t.single_families,
                      subtracted_floor(t, true), subtracted_floor(t, false));
   const double low = speedup.low;

@@ -48,22 +48,22 @@ class SpeedupRules {
 
 /// Single-call rounds of kBlocks: how many times faster a call is than the baseline's, and whether the submission's call can
 /// be told from an empty round. Differences below the rounds' spread count as that spread.
-struct BlockSingles {
+struct SingleCallBlocks {
   double ratio;
-  bool told_apart;
+  bool is_distinguishable;
 };
-BlockSingles compare_singles(const std::vector<double>& baseline,
-                             const std::vector<double>& submission,
-                             const std::vector<double>& floors);
+SingleCallBlocks compare_single_calls(const std::vector<double>& baseline,
+                                      const std::vector<double>& submission,
+                                      const std::vector<double>& floors);
 
 /// Single-call rounds of kPairs. `ratio`: the best estimate. `high`: its upper bound, with the resolution of the clock and
 /// with what the first call of a round takes more in hardware.
-struct PairedSingles {
+struct SingleCallPairs {
   double ratio, high;
 };
-PairedSingles single_speedup(const std::vector<double>& baseline,
-                             const std::vector<double>& submission,
-                             const std::vector<std::size_t>& families, const Floor& baseline_floor,
-                             const Floor& submission_floor);
+SingleCallPairs single_speedup(const std::vector<double>& baseline,
+                               const std::vector<double>& submission,
+                               const std::vector<std::size_t>& families,
+                               const Floor& baseline_floor, const Floor& submission_floor);
 
 }  // namespace hone

@@ -1,5 +1,5 @@
-// Runs the table of device code: each attack is stopped with every defence, and succeeds without
-// the one that stops it.
+// Runs the table of attacks in device code: each is stopped by all defences together, and succeeds without the one
+// that stops it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, GpuSucceeds,
                          name_of);
 #endif
 
-TEST(GpuTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
+TEST(GpuTable, EveryDefence_HasAnAttackThatSucceedsWithoutIt) {
   std::set<std::string> bitten;
   for (const GpuAttack& attack : gpu_attacks()) bitten.insert(attack.off.begin(), attack.off.end());
   bitten.erase("physics");  // it goes with others: what does nothing is too fast
@@ -125,7 +125,7 @@ TEST(GpuTable, EveryDefenceHasAnAttackThatSucceedsWithoutIt) {
   EXPECT_EQ(bitten, kDefences);
 }
 
-TEST(GpuTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
+TEST(GpuTable, EverySubmission_IsInTheTableAndInThePageOnThreats) {
   const auto page = read_file(test::source_dir() / "docs/threats-attacks.md");
   if (!page) GTEST_SKIP() << "not run in the tree";
   std::set<std::string> named, in_folder;
@@ -151,7 +151,7 @@ TEST(GpuTable, EverySubmissionIsInTheTableAndInThePageOnThreats) {
   EXPECT_GE(gpu_attacks().size(), 20u);
 }
 
-TEST(GpuTable, BuildsGiveNothingOfTheMachineAway) {
+TEST(GpuTable, Builds_RevealNothingAboutTheMachine) {
   for (const char* name : {"include_passwd", "include_by_a_macro", "incbin_a_file"}) {
     const auto verdict = GpuCourt::without({}, "client").judge(name, "curious");
     ASSERT_TRUE(verdict) << verdict.error().message;

@@ -1,5 +1,5 @@
-// The table. Over the emulator times mean little, so outcomes and what was caught are asserted, and
-// a figure only where milliseconds stand against microseconds.
+// The table of attacks in device code. Times on the emulator mean little, so tests assert outcomes and classes of
+// cheating, and times only where milliseconds differ from microseconds.
 #include "adversarial/gpu/gpu_attack.hpp"
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// The table of attacks in device code, and what must come of each.
+// The attacks in device code, and the expected result of each.
 #pragma once
 
 #include <iosfwd>

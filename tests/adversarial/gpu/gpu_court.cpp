@@ -1,4 +1,4 @@
-// A task of its own, small measurements and short limits, so that the whole table takes a minute.
+// A small task with short measurements and limits, so that the whole table takes a minute.
 #include "adversarial/gpu/gpu_court.hpp"
 
 #include <cstdlib>
@@ -73,7 +73,7 @@ EvaluatorOptions court_options(const Defences& defences, const std::string& isol
   options.measure.round_ms = 5;
   if (!on_a_device()) options.measure.set_mb = 8;
   options.measure.pairs_min = options.measure.pairs_max = 3;
-  options.measure.singles = 3;
+  options.measure.single_call_pairs = 3;
   options.measure.defences = defences;
   return options;
 }

@@ -1,4 +1,4 @@
-// Plays two turns and prints what came of them: what a C++ trainer starts from. Usage: consume ENDPOINT [KEY_FILE]
+// Plays two turns and prints the results: an example for C++ trainers. Usage: consume ENDPOINT [KEY_FILE]
 #include <cstdio>
 #include <hone/client.hpp>
 

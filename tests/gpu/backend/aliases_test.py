@@ -1,4 +1,4 @@
-"""The vendors' lists of functions: sorted, each alias once, and the same aliases in both."""
+"""The vendors' lists of functions are sorted, have each alias once, and have the same aliases."""
 
 import pathlib
 import re

@@ -1,5 +1,5 @@
-// Builds of device code: what the gpu plugins' artifacts are made of, and their own words for what they refuse. What every
-// backend's builds keep to is in tests/backends.
+// Builds of device code: contents of the gpu plugins' artifacts, and their error messages. tests/backends has the
+// tests that apply to every backend.
 #include "gpu/backend/fixture.hpp"
 
 namespace hone::test {
@@ -40,7 +40,7 @@ TEST_P(GpuBuild, RefusesToReadFilesOfTheMachine) {
                 ":1: error: device code may not use #include of an absolute path\n");
 }
 
-TEST_P(GpuBuild, RefusesTextThatIsNoName) {
+TEST_P(GpuBuild, InvalidEntryName_IsRefused) {
   const Value result = built(request(kScale, {"twice); int (*x"}));
   EXPECT_EQ(text_of(result, "failure"), "refused");
   EXPECT_EQ(
@@ -48,7 +48,7 @@ TEST_P(GpuBuild, RefusesTextThatIsNoName) {
       std::string(kSourceName) + ": error: no kernel can have a name with the character ';'\n");
 }
 
-TEST_P(GpuBuild, FailsAsTheMachinesFaultWhereThereIsNoCompiler) {
+TEST_P(GpuBuild, MissingCompiler_IsAFaultOfTheMachine) {
   Value asked = request(kScale, {"twice"});
   Value options = *asked.find("options");
   options.set("compiler", "/nowhere/libcompiler.so");
@@ -71,7 +71,7 @@ TEST_P(GpuBuild, FailsWhereTheCompilerDoesNotKnowTheArchitecture) {
   EXPECT_THAT(result.error().message, HasSubstr("architecture 'x86-64'"));
 }
 
-TEST_P(GpuBuild, RefusesRequestsThatAreWrong) {
+TEST_P(GpuBuild, InvalidRequest_IsRefused) {
   Value other = request(kScale, {"twice"});
   other.set("language", "c++");
   EXPECT_THAT(try_build(backend(), other).error().message,

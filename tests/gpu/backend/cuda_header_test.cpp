@@ -1,4 +1,4 @@
-// That it compiles is the test: what vendor/cuda.h declares is what CUDA's own header does.
+// Compiling is the test: declarations in vendor/cuda.h match CUDA's own header.
 #include <cuda.h>
 
 #include <type_traits>

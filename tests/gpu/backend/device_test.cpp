@@ -1,5 +1,5 @@
-// The gpu plugins' devices: figures of the emulated driver, and what is refused in their own words. What every backend's
-// devices keep to is in tests/backends.
+// Devices of the gpu plugins: figures of the emulated driver, and error messages. tests/backends has the tests
+// that apply to every backend.
 #include "gpu/backend/fixture.hpp"
 
 namespace hone::test {
@@ -15,7 +15,7 @@ constexpr char kAdd[] =
 
 class GpuDevice : public OnDevice {};
 
-TEST_P(GpuDevice, TellsWhatItIs) {
+TEST_P(GpuDevice, Facts_DescribeTheDevice) {
   const Value facts = this->facts();
   EXPECT_THAT(text_of(facts, "driver"), HasSubstr(cuda() ? "CUDA " : "HIP "));
   EXPECT_GT(facts.find("memory_bytes")->as_int(), 1 << 30);
@@ -34,14 +34,14 @@ TEST_P(GpuDevice, TellsWhatItIs) {
   EXPECT_EQ(*limits.find("cluster"), Value(cuda() ? 8 : 0));
 }
 
-TEST_P(GpuDevice, SaysHowManyDevicesThereAre) {
+TEST_P(GpuDevice, DeviceCount_IsReported) {
   hone_device* other = nullptr;
   const Said got = HONE_SAID(open_device(backend().host(), 99, &other, error));
   EXPECT_EQ(got.code, HONE_NOT_FOUND);
   EXPECT_THAT(got.words, testing::MatchesRegex("device 99: the driver sees [0-9]+"));
 }
 
-TEST_P(GpuDevice, GrantsMoreSharedMemoryThanLaunchesHave) {
+TEST_P(GpuDevice, LargeSharedMemory_IsGranted) {
   hone_artifact* artifact = load_plain(
       "extern \"C\" __global__ void turned(int* x) {\n"
       "  extern __shared__ int kept[];\n"
@@ -64,7 +64,7 @@ TEST_P(GpuDevice, GrantsMoreSharedMemoryThanLaunchesHave) {
   EXPECT_THAT(refused.words, HasSubstr("1048576 bytes of shared memory a block"));
 }
 
-TEST_P(GpuDevice, RefusesArgumentsThatAreNotTheKernels) {
+TEST_P(GpuDevice, WrongArguments_AreRefused) {
   hone_artifact* artifact = load_plain(kAdd, {"add"});
   ASSERT_NE(artifact, nullptr);
   EXPECT_EQ(get_kernel(artifact, "gone", {}).words, "no kernel 'gone' in the artifact");

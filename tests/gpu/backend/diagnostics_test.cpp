@@ -1,4 +1,4 @@
-// The words of NVRTC, ptxas, hiprtc and clang, as recorded from them, in the form that hone reads.
+// Recorded output of NVRTC, ptxas, hiprtc and clang, converted to the form that hone reads.
 #include "diagnostics.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace hone_gpu {
 namespace {
 
-TEST(GpuDiagnostics, OfNvrtcGetColonsAndABar) {
+TEST(GpuDiagnostics, NvrtcOutput_IsConverted) {
   EXPECT_EQ(normalised("bad.cu(1): error: identifier \"y\" is undefined\n"
                        "  f(float* x) { x[0] = y; }\n"
                        "                       ^\n"
@@ -33,12 +33,12 @@ TEST(GpuDiagnostics, Failure_FollowsTheCompilersWords) {
   EXPECT_FALSE(tells_of_time_limit("clang++-19: error: unable to execute command: Killed\n"));
 }
 
-TEST(GpuDiagnostics, OfPtxasAreTheSubmissions) {
+TEST(GpuDiagnostics, PtxasOutput_IsAttributedToTheSubmission) {
   EXPECT_EQ(normalised("ptxas fatal   : Unresolved extern function 'cudaLaunchDeviceV2'\n", "k.cu"),
             "k.cu: error: Unresolved extern function 'cudaLaunchDeviceV2'\n");
 }
 
-TEST(GpuDiagnostics, OfAnEntryThatIsNotThereShowNoTextOfTheCompilers) {
+TEST(GpuDiagnostics, MissingEntry_HidesTheCompilersSource) {
   EXPECT_EQ(normalised("__nv_name_map(2): error: identifier \"gone\" is undefined\n"
                        "  #pragma nv_mangled_name gone\n"
                        "                          ^\n"
@@ -48,7 +48,7 @@ TEST(GpuDiagnostics, OfAnEntryThatIsNotThereShowNoTextOfTheCompilers) {
             "k.cu: error: no kernel for a launch: identifier \"gone\" is undefined\n");
 }
 
-TEST(GpuDiagnostics, OfHiprtcAndClangGetTheSourcesName) {
+TEST(GpuDiagnostics, HiprtcAndClangOutput_HasTheSourcesName) {
   EXPECT_EQ(normalised("/tmp/comgr-8ce08a/input/CompileSource:2:10: error: use of undeclared "
                        "identifier 'y'\n"
                        "  x[0] = y;\n",

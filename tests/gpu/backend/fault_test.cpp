@@ -1,5 +1,5 @@
-// What device code must not do, in the gpu plugins' words. A fault ends the context of a process, so each runs in its own;
-// that it is told at all, and stays told, is tests/backends' affair.
+// Faults of device code, in the words of the gpu plugins. A fault ends the context of a process, so each test runs
+// in its own process. tests/backends tests that faults are reported at all.
 #include "gpu/backend/fixture.hpp"
 
 namespace hone::test {
@@ -37,12 +37,14 @@ class GpuFault : public OnDevice {
   }
 };
 
-TEST_P(GpuFault, OfAnIllegalAddress) { expect({"x[1ll << 40] = 1;", "illegal memory access"}); }
-TEST_P(GpuFault, OfATrap) { expect({"__trap();", "the kernel broke off: a trap"}); }
-TEST_P(GpuFault, OfAnAssertion) {
+TEST_P(GpuFault, IllegalAddress_IsReported) {
+  expect({"x[1ll << 40] = 1;", "illegal memory access"});
+}
+TEST_P(GpuFault, Trap_IsReported) { expect({"__trap();", "the kernel broke off: a trap"}); }
+TEST_P(GpuFault, Assertion_IsReported) {
   expect({"assert(x[0] == 1);", "an assert.. in the kernel failed"});
 }
-TEST_P(GpuFault, OfAMisalignedAddress) {
+TEST_P(GpuFault, MisalignedAddress_IsReported) {
   // HIP has no error of its own for it.
   const bool nvidia = GetParam().name == "cuda";
   expect({"*(long long*)(x + 1) = 1;", nvidia ? "misaligned address" : "the kernel broke off"});

@@ -1,4 +1,4 @@
-// What tests of the gpu plugins share: the plugins over the emulated driver, and what is theirs alone.
+// Shared by the tests of the gpu plugins: the plugins on the emulated driver.
 #pragma once
 
 #include <string>

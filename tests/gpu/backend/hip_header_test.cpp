@@ -1,5 +1,5 @@
-// That it compiles is the test: what vendor/hip.h declares is what HIP's own header does. What ROCm 5
-// has otherwise is compared with 6 and newer alone.
+// Compiling is the test: declarations in vendor/hip.h match HIP's own header. Declarations that differ in ROCm 5
+// are compared with ROCm 6 and newer only.
 #include <hip/hip_runtime_api.h>
 
 #define HONE_GPU_HIP 1

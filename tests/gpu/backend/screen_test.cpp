@@ -1,4 +1,4 @@
-// What a source may ask the preprocessor for, and what only looks as if it did.
+// Preprocessor directives that a source may use, and text that only looks like a directive.
 #include "screen.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 std::string screened(const std::string& text) { return screen("k.cu", text); }
 
-TEST(Screen, LetsTheVendorsHeadersAndPlainCodePass) {
+TEST(Screen, VendorHeadersAndPlainCode_AreAllowed) {
   EXPECT_EQ(screened("#include <cuda_fp16.h>\n#include \"mma.h\"\n  #  include <cuda/std/cstdint>\n"
                      "#pragma unroll\n#define N 3\nextern \"C\" __global__ void f() {}\n"),
             "");
@@ -22,7 +22,7 @@ struct Refused {
   const char* words;
 };
 class ScreenRefuses : public testing::TestWithParam<Refused> {};
-TEST_P(ScreenRefuses, WithTheLine) {
+TEST_P(ScreenRefuses, ForbiddenDirective_IsRefusedWithItsLine) {
   EXPECT_THAT(screened(GetParam().text), HasSubstr(GetParam().words)) << GetParam().text;
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"// a comment \\\n goes on\n#include \"/a\"\n", "k.cu:3:"},
                     Refused{"#include \"\"", "no plain name"}));
 
-TEST(Screen, KnowsWhatIsNoDirective) {
+TEST(Screen, TextLikeADirective_IsAllowed) {
   EXPECT_EQ(screened("const char* a = \"\\\n#include \\\"/a\\\"\";\n"), "");
   EXPECT_EQ(screened("auto a = R\"(\n#include \"/a\"\n)\";\n"), "");
   EXPECT_EQ(screened("/*\n#include \"/a\"\n*/\n"), "");
@@ -59,7 +59,7 @@ TEST(Screen, KnowsWhatIsNoDirective) {
   EXPECT_EQ(screened("asm volatile(\"trap;\");\n"), "");
 }
 
-TEST(Screen, EndsWhateverTheText) {
+TEST(Screen, AnyText_Terminates) {
   for (const char* text :
        {"\"", "'", "R\"(", "R\"", "/*", "//", "#", "%:", "\\", "\\\n", "#include", "1'"}) {
     screened(text);

@@ -1,5 +1,4 @@
-// The shipped plugins over the vendors' own compilers, where these are installed: none needs a
-// device.
+// The shipped plugins with the vendors' compilers, if these are installed. No test needs a device.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -140,7 +139,7 @@ class Toolchain : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Toolchain, NvrtcBuilds) {
+TEST_F(Toolchain, Nvrtc_Builds) {
   const char* named = std::getenv("HONE_TEST_NVRTC");
   const std::string compiler = named != nullptr ? named : "";
   if (compiler.empty() && !has_library("libnvrtc.so.13") && !has_library("libnvrtc.so.12")) {
@@ -152,7 +151,7 @@ TEST_F(Toolchain, NvrtcBuilds) {
 }
 
 /// What kernels of low precision and of tensor cores include, where the vendor's headers are installed.
-TEST_F(Toolchain, NvrtcBuildsWithTheVendorsHeaders) {
+TEST_F(Toolchain, Nvrtc_BuildsWithTheVendorsHeaders) {
   const char* named = std::getenv("HONE_TEST_NVRTC");
   const std::string compiler = named != nullptr ? named : "";
   if (compiler.empty() && !has_library("libnvrtc.so.13") && !has_library("libnvrtc.so.12")) {
@@ -181,7 +180,7 @@ TEST_F(Toolchain, NvrtcBuildsWithTheVendorsHeaders) {
   }
 }
 
-TEST_F(Toolchain, NvrtcBuildsNoLaunchesFromDeviceCode) {
+TEST_F(Toolchain, Nvrtc_BuildsNoLaunchesFromDeviceCode) {
   const char* named = std::getenv("HONE_TEST_NVRTC");
   const std::string compiler = named != nullptr ? named : "";
   if (compiler.empty() && !has_library("libnvrtc.so.13") && !has_library("libnvrtc.so.12")) {
@@ -198,7 +197,7 @@ TEST_F(Toolchain, NvrtcBuildsNoLaunchesFromDeviceCode) {
   }
 }
 
-TEST_F(Toolchain, HiprtcBuilds) {
+TEST_F(Toolchain, Hiprtc_Builds) {
   if (!has_library("libhiprtc.so.7") && !has_library("libhiprtc.so.6") &&
       !has_library("libamdhip64.so.5")) {
     GTEST_SKIP() << "no hiprtc: scripts/setup --hip";
@@ -209,7 +208,7 @@ TEST_F(Toolchain, HiprtcBuilds) {
   expect_tasks_built("hip", "", "gfx90a", 1);
 }
 
-TEST_F(Toolchain, ClangBuildsForMi300x) {
+TEST_F(Toolchain, Clang_BuildsForMi300x) {
   const std::string clang = "/usr/bin/clang++-19";
   if (access(clang.c_str(), X_OK) != 0 || access("/usr/include/hip/hip_runtime.h", R_OK) != 0 ||
       access("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc", R_OK) != 0) {

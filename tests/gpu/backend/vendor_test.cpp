@@ -1,4 +1,4 @@
-// The pieces that a vendor has of its own (HIP's, which are the more), and what errors mean.
+// The parts of each vendor, mostly HIP's, and the meaning of driver errors.
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(GpuErrors, AreTheSubmissionsTheLaunchsOrTheMachines) {
+TEST(GpuErrors, Errors_AreClassified) {
   for (const int fault : {700, 702, 710, 714, 715, 716, 717, 718, 719}) {
     EXPECT_EQ(meaning_of(fault, true).code, HONE_FAILED_PRECONDITION) << fault;
     EXPECT_STRNE(meaning_of(fault, true).words, "") << fault;
@@ -34,7 +34,7 @@ TEST(GpuErrors, AreTheSubmissionsTheLaunchsOrTheMachines) {
   EXPECT_EQ(meaning_of(1, false).code, HONE_INTERNAL);        // a call of ours
 }
 
-TEST(Hip, OldHiprtcIsAskedForNothingItDiesOf) {
+TEST(Hip, OldHiprtc_IsNotGivenOptionsThatCrashIt) {
   EXPECT_EQ(architecture_trouble("gfx90a", 9, 0), "");
   EXPECT_EQ(architecture_trouble("gfx908", 5, 2), "");
   EXPECT_THAT(architecture_trouble("gfx942", 9, 0), HasSubstr("expected 'gfx908' or 'gfx90a'"));
@@ -56,7 +56,7 @@ TEST(Hip, DescribesAMachineWithNoDevice) {
   EXPECT_EQ(said.at("withholds").as_string(), "stream");
 }
 
-TEST(CodeObject, RefusesWhatIsNone) {
+TEST(CodeObject, InvalidImage_IsRefused) {
   EXPECT_THROW(pointed_at("", "x"), hone::plugin::Failure);
   EXPECT_THROW(
       pointed_at("no elf file, whatever its length may be: more than a header of 64 bytes", "x"),

@@ -1,4 +1,4 @@
-// That it compiles is the test: what cuda_abi.hpp declares is what CUDA's own header does.
+// Compiling is the test: declarations in cuda_abi.hpp match CUDA's own header.
 #include <cuda.h>
 
 #include <cstddef>

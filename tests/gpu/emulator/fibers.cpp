@@ -1,4 +1,4 @@
-// Switching between the stacks of a block's threads, and the meetings they wait in.
+// Switches between the stacks of a block's threads, and implements their barriers.
 #include "fibers.hpp"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// Runs the threads of a block, one at a time, on stacks of their own where they wait for each other.
+// Runs the threads of a block, one at a time, each on its own stack if threads wait for each other.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The heap of device code (malloc and free in kernels): of a fixed size, as cuCtxSetLimit says, for all modules.
+// The heap of device code (malloc and free in kernels), shared by all modules, with the size that cuCtxSetLimit
+// sets.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Launches: what the device would refuse, the loop over blocks, and faults of device code.
+// Launches: checks that a device would make, the loop over blocks, and faults of device code.
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>

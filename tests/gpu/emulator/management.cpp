@@ -1,5 +1,5 @@
-// NVIDIA's management library as far as it tells of clocks and of what holds them back: always heat, or for the first
-// HONE_HOT_ASKS questions of a process.
+// NVIDIA's management library, reduced to clocks and throttling: the device is always hot, or only for the first
+// HONE_HOT_ASKS queries of a process.
 #include <atomic>
 
 #define HONE_EMULATED_API extern "C" __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-// Device memory: memory files behind reserved addresses, that processes pass to each other, and copies.
+// Device memory as memory files at reserved addresses, which processes can share, and copies.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Modules: a cubin is a shared library that the emulated NVRTC made; it is loaded from a memory file.
+// Modules: a cubin is a shared library made by the emulated NVRTC, loaded from a memory file.
 #include "module.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// A scan over the tokens of CUDA C++.
+// A scanner for the tokens of CUDA C++.
 #include "source.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Makes CUDA C++ into what a processor's compiler takes: the few things that macros cannot do.
+// Rewrites CUDA C++ for a CPU compiler, where macros are not sufficient.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// hiprtc over NVRTC: HIP's device code differs little enough from CUDA's that a few definitions before it will do.
+// hiprtc on top of NVRTC. A few definitions before the source are sufficient, because HIP's device code differs
+// little from CUDA's.
 #include <dlfcn.h>
 
 #include <cstring>

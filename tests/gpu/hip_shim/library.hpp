@@ -1,4 +1,4 @@
-// Opening a library under the shim and finding its functions.
+// Opens a library below the shim and finds its functions.
 #pragma once
 
 #include <dlfcn.h>

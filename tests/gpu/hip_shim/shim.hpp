@@ -1,4 +1,4 @@
-// What the parts of the runtime's shim share: HIP's idea of a current device, and its errors.
+// Shared by the parts of the runtime's shim: HIP's current device, and errors.
 #pragma once
 
 #include "cuda.hpp"

@@ -1,4 +1,4 @@
-// Checks without a clock: their order, what a wrong hidden shape tells, and which calls are traced.
+// The correctness check: its order, what it reveals about hidden shapes, and which call is traced.
 #include "judge/checking/checker.hpp"
 
 #include <gmock/gmock.h>

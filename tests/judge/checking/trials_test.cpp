@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-TEST(Trials, CoverShapesAndFamilies) {
+TEST(Trials, Trials_CoverShapesAndFamilies) {
   const Task task = test::sample_task();
   const auto trials = plan_trials(task, 5);
   ASSERT_EQ(trials.size(), 15u);  // five families on each of three small shapes
@@ -26,7 +26,7 @@ TEST(Trials, CoverShapesAndFamilies) {
   EXPECT_EQ(trials[10].placement, Placement::kCanaries);
 }
 
-TEST(Trials, HiddenShapesAreDrawnAnew) {
+TEST(Trials, HiddenShapes_AreDrawnAnew) {
   const Task task = test::sample_task();
   std::set<std::int64_t> drawn;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {

@@ -82,7 +82,7 @@ TEST_F(ContentionTest, DeviceSlowerByNinePercentInAllChecks_WasShared) {
 }
 
 TEST_F(ContentionTest, OtherWorkOnTheDevice_IsAFaultAfterTheWait) {
-  input_.host.others_stand = [this] {
+  input_.host.is_device_still = [this] {
     fakes_.world.now_s += 0.1;
     return false;
   };

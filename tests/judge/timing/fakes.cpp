@@ -143,7 +143,7 @@ Judgement FakeSession::judge() {
   installed_baseline.runner = &baseline;
   installed_baseline.call_seconds = 1e-3;
   installed_baseline.floor = {50e-6, 50e-6, 0};
-  installed_baseline.vouched = known;
+  installed_baseline.uncontended = known;
   SessionHost host;
   host.progress = [this](JudgeStage stage) {
     world.note("stage " + std::string(enum_name(stage)));
@@ -156,10 +156,10 @@ Judgement FakeSession::judge() {
     world.note("device is shared");
     return {};
   };
-  host.beside_others = [this] { return others; };
-  host.others_stand = [this] {
+  host.others_present = [this] { return others; };
+  host.is_device_still = [this] {
     world.now_s += 6e-3;
-    return others_stand;
+    return is_device_still;
   };
   host.end = [this] { world.note("submission ends"); };
   host.ended = []() -> Status { return {}; };
@@ -167,7 +167,7 @@ Judgement FakeSession::judge() {
                    workbench, host, [this] { return world.now_s; }});
   judgement = session.begin();
   if (passed(judgement)) judgement = session.judge();
-  found = session.vouched();
+  found = session.uncontended();
   return judgement;
 }
 

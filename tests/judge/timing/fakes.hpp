@@ -41,9 +41,9 @@ class FakeRunner : public Runner {
   Status freeze() override;
   Status thaw() override;
   Status prepare(Form, const Dims&, std::uint64_t) override { return {}; }
-  Result<bool> settled_in(const Arena&) override { return settled; }
-  Result<std::string> see(const Layout&, std::uint64_t) override { return seen(); }
-  bool withholds() const override { return is_module; }
+  Result<bool> outputs_unchanged_in(const Arena&) override { return settled; }
+  Result<std::string> sample_outputs(const Layout&, std::uint64_t) override { return seen(); }
+  bool withholds_inputs() const override { return is_module; }
   bool observes() const override { return !traced.empty(); }
   std::string observed() const override { return traced; }
   bool can_stand_still() const override { return can_freeze; }
@@ -109,11 +109,11 @@ struct FakeSession {
   MeasureSettings settings;
   FakeRunner reference, baseline, submission;
   FakeWorkbench workbench;
-  Vouched known;        ///< of the baseline
-  bool others = false;  ///< other judges have something on the device
-  bool others_stand = true;
+  UncontendedTime known;  ///< of the baseline
+  bool others = false;    ///< other judges have something on the device
+  bool is_device_still = true;
   Judgement judgement;  ///< the result of judge()
-  Vouched found;
+  UncontendedTime found;
 };
 
 }  // namespace hone::test

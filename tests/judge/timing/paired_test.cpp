@@ -1,4 +1,4 @@
-// Pairs of rounds: their order and number, which of them are dropped, and what their outputs must be.
+// Pairs of rounds: their order and number, dropped pairs, and checks of their outputs.
 #include "judge/timing/paired.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 /// Rounds have four calls of 1 ms. By default a pair takes 8.1 ms.
 class PairsOnTheHost : public testing::Test {
  protected:
-  PairsOnTheHost() : s(Placement::kCanaries) { s.settings.singles = 0; }
+  PairsOnTheHost() : s(Placement::kCanaries) { s.settings.single_call_pairs = 0; }
   /// Long rounds that were timed, of both sides.
   int rounds() const { return s.world.count("baseline runs 4"); }
 
@@ -147,7 +147,7 @@ TEST_F(PairsOnTheHost, FailedRound_IsItsSidesFault) {
 }
 
 TEST_F(PairsOnTheHost, EqualSingleRounds_AreTimedAsOftenAsSet) {
-  s.settings.singles = 5;
+  s.settings.single_call_pairs = 5;
   s.judge();
   // Each has a call with other inputs before it. The checks of three shapes are rounds of one call, too.
   EXPECT_EQ(s.world.count("baseline runs 1"), 2 * 5);
@@ -155,7 +155,7 @@ TEST_F(PairsOnTheHost, EqualSingleRounds_AreTimedAsOftenAsSet) {
 }
 
 TEST_F(PairsOnTheHost, RoundsWorkInItsFirstCall_IsCaughtAfterThreeTimesTheSingles) {
-  s.settings.singles = 5;
+  s.settings.single_call_pairs = 5;
   s.submission.call_s = 0;
   s.submission.first_call_s = 2e-3;
   s.judge();
@@ -167,7 +167,7 @@ TEST_F(PairsOnTheHost, RoundsWorkInItsFirstCall_IsCaughtAfterThreeTimesTheSingle
 
 TEST(PairsOnADevice, EachRound_HasAnEmptyRoundOfItsSideBeforeIt) {
   test::FakeSession s(Placement::kDevice);
-  s.settings.singles = 0;
+  s.settings.single_call_pairs = 0;
   s.judge();
   ASSERT_TRUE(s.judgement.verdict.speedup);
   EXPECT_NEAR(s.speedup().value, 1, 1e-9);
@@ -184,7 +184,7 @@ TEST(PairsOnADevice, EachRound_HasAnEmptyRoundOfItsSideBeforeIt) {
 
 TEST(PairsOnADevice, ThrottledDevice_IsFlaggedAfterThreeDroppedPairs) {
   test::FakeSession s(Placement::kDevice);
-  s.settings.singles = 0;
+  s.settings.single_call_pairs = 0;
   s.workbench.is_throttled = [] { return true; };
   s.judge();
   EXPECT_THAT(s.speedup().flags, ElementsAre("throttled"));

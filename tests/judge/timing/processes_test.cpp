@@ -1,4 +1,4 @@
-// Modules with host code on a device: when the baseline is timed, and when it is believed.
+// Modules with host code on a device: when the baseline is timed, and when its time is accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using testing::Contains;
 class ModulesBesideADevice : public testing::Test {
  protected:
   ModulesBesideADevice() : s(Placement::kDevice) {
-    s.settings.singles = 0;
+    s.settings.single_call_pairs = 0;
     s.submission.is_module = s.baseline.is_module = s.reference.is_module = true;
     s.submission.can_freeze = true;
   }

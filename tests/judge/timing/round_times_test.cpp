@@ -1,4 +1,4 @@
-// The floor, the time of a call, and the calls of a round.
+// The floor, the time of a call, and the number of calls in a round.
 #include "judge/timing/round_times.hpp"
 
 #include <gtest/gtest.h>

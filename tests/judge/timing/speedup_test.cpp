@@ -1,4 +1,4 @@
-// From timings to a speedup: single-call rounds, and a table of whole timings.
+// The speedup of timings: single-call rounds, and a table of complete timings.
 #include "judge/timing/speedup.hpp"
 
 #include <gmock/gmock.h>
@@ -17,62 +17,63 @@ namespace {
 
 const std::vector<double> kEmpty{220e-6, 222e-6, 221e-6, 228e-6};
 
-TEST(BlockSingles, TwiceAsFastCall_HasRatioTwo) {
-  const BlockSingles singles =
-      compare_singles({420e-6, 421e-6, 420e-6}, {320e-6, 330e-6, 325e-6}, kEmpty);
+TEST(SingleCallBlocks, TwiceAsFastCall_HasRatioTwo) {
+  const SingleCallBlocks singles =
+      compare_single_calls({420e-6, 421e-6, 420e-6}, {320e-6, 330e-6, 325e-6}, kEmpty);
   EXPECT_NEAR(singles.ratio, 2, 1e-9);
-  EXPECT_TRUE(singles.told_apart);
+  EXPECT_TRUE(singles.is_distinguishable);
 }
 
-TEST(BlockSingles, LateRounds_DoNotCount) {
-  EXPECT_NEAR(compare_singles({420e-6, 421e-6, 800e-6}, {320e-6, 900e-6, 325e-6}, kEmpty).ratio, 2,
-              1e-9);
+TEST(SingleCallBlocks, LateRounds_DoNotCount) {
+  EXPECT_NEAR(
+      compare_single_calls({420e-6, 421e-6, 800e-6}, {320e-6, 900e-6, 325e-6}, kEmpty).ratio, 2,
+      1e-9);
 }
 
-TEST(BlockSingles, CallAsShortAsAnEmptyRound_IsNotToldApart) {
-  const BlockSingles singles =
-      compare_singles({221e-6, 230e-6, 222e-6}, {219e-6, 232e-6, 229e-6}, kEmpty);
+TEST(SingleCallBlocks, CallAsShortAsAnEmptyRound_IsNotToldApart) {
+  const SingleCallBlocks singles =
+      compare_single_calls({221e-6, 230e-6, 222e-6}, {219e-6, 232e-6, 229e-6}, kEmpty);
   EXPECT_NEAR(singles.ratio, 1, 1e-9);
-  EXPECT_FALSE(singles.told_apart);
-  EXPECT_NEAR(compare_singles({219e-6, 240e-6}, {219e-6}, kEmpty).ratio, 1, 1e-9);
-  EXPECT_NEAR(compare_singles({219e-6}, {219e-6}, {219e-6}).ratio, 1, 1e-9);
+  EXPECT_FALSE(singles.is_distinguishable);
+  EXPECT_NEAR(compare_single_calls({219e-6, 240e-6}, {219e-6}, kEmpty).ratio, 1, 1e-9);
+  EXPECT_NEAR(compare_single_calls({219e-6}, {219e-6}, {219e-6}).ratio, 1, 1e-9);
 }
 
-TEST(BlockSingles, RoundsWorkInItsFirstCall_IsSlow) {
-  const BlockSingles singles =
-      compare_singles({230e-6, 231e-6, 232e-6}, {500e-6, 520e-6, 510e-6}, kEmpty);
+TEST(SingleCallBlocks, RoundsWorkInItsFirstCall_IsSlow) {
+  const SingleCallBlocks singles =
+      compare_single_calls({230e-6, 231e-6, 232e-6}, {500e-6, 520e-6, 510e-6}, kEmpty);
   EXPECT_LT(singles.ratio, 0.1);
-  EXPECT_TRUE(singles.told_apart);
+  EXPECT_TRUE(singles.is_distinguishable);
 }
 
 constexpr Floor kQuiet{50e-6, 50e-6, 1e-6};
 
-TEST(PairedSingles, EqualKernels_HaveRatioOne) {
-  const PairedSingles one =
+TEST(SingleCallPairs, EqualKernels_HaveRatioOne) {
+  const SingleCallPairs one =
       single_speedup({1050e-6, 2050e-6}, {1050e-6, 2050e-6}, {0, 1}, kQuiet, kQuiet);
   EXPECT_NEAR(one.ratio, 1, 1e-9);
   EXPECT_GT(one.high, 1);
   EXPECT_LT(one.high, 1.05);
 }
 
-TEST(PairedSingles, DelayedRoundOfAFamily_DoesNotCount) {
-  const PairedSingles one = single_speedup({1050e-6, 1050e-6, 2050e-6}, {550e-6, 9050e-6, 1050e-6},
-                                           {0, 0, 1}, kQuiet, kQuiet);
+TEST(SingleCallPairs, DelayedRoundOfAFamily_DoesNotCount) {
+  const SingleCallPairs one = single_speedup({1050e-6, 1050e-6, 2050e-6},
+                                             {550e-6, 9050e-6, 1050e-6}, {0, 0, 1}, kQuiet, kQuiet);
   EXPECT_NEAR(one.ratio, 2, 1e-9);
 }
 
-TEST(PairedSingles, SlowRoundsOfItsOwn_DoNotRaiseIt) {
+TEST(SingleCallPairs, SlowRoundsOfItsOwn_DoNotRaiseIt) {
   // It pays 2 ms in the first call of a round, and makes some rounds slower to widen its interval.
-  const PairedSingles one =
+  const SingleCallPairs one =
       single_speedup({1050e-6, 1050e-6, 1050e-6, 1050e-6}, {2550e-6, 8050e-6, 2550e-6, 9050e-6},
                      {0, 0, 1, 1}, kQuiet, kQuiet);
   EXPECT_NEAR(one.ratio, 0.4, 1e-9);
   EXPECT_LT(one.high, 0.42);
 }
 
-TEST(PairedSingles, SlowFirstCallOfHardware_IsAllowed) {
+TEST(SingleCallPairs, SlowFirstCallOfHardware_IsAllowed) {
   // 10 us a call, and 15 us more in the first call of a round.
-  const PairedSingles one = single_speedup({90e-6}, {75e-6}, {0}, kQuiet, kQuiet);
+  const SingleCallPairs one = single_speedup({90e-6}, {75e-6}, {0}, kQuiet, kQuiet);
   EXPECT_LT(one.ratio, 1.7);
   EXPECT_GT(one.high, 4);
 }
@@ -189,7 +190,7 @@ std::vector<Case> cases() {
        100.0 / 78,
        100.0 / 78,
        {"single_rounds_disagree", "noisy"}},
-      {"BlockSinglesDisagree",
+      {"SingleCallBlocksDisagree",
        50,
        [](Timings& t) {
          t.schedule = Schedule::kBlocks;
@@ -200,7 +201,7 @@ std::vector<Case> cases() {
        1,
        {"single_rounds_disagree", "noisy"},
        caught::kSingleRounds},
-      {"BlockSinglesOfEightyPercent_Agree",
+      {"SingleCallBlocksOfEightyPercent_Agree",
        50,
        [](Timings& t) {
          t.schedule = Schedule::kBlocks;
@@ -220,7 +221,7 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) { return info
 
 class SpeedupOfTimings : public testing::TestWithParam<Case> {};
 
-TEST_P(SpeedupOfTimings, IsAsExpected) {
+TEST_P(SpeedupOfTimings, Timings_GiveTheExpectedSpeedup) {
   const Case& expected = GetParam();
   Timings timings = pairs_of(expected.call_us);
   expected.set(timings);

@@ -1,5 +1,4 @@
-// Pairs of rounds into a speedup: right on clean data, robust against single spikes, honest about
-// noise.
+// Statistics of pairs: exact on clean data, robust against outliers, with correct confidence intervals.
 #include "judge/timing/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -10,14 +9,14 @@
 namespace hone {
 namespace {
 
-TEST(Speedup, OfCleanRounds) {
+TEST(Speedup, CleanRounds_GiveTheExactSpeedup) {
   const Interval interval = speedup_of_rounds({2, 2, 2, 2, 2}, {1, 1, 1, 1, 1}, 1);
   EXPECT_DOUBLE_EQ(interval.value, 2);
   EXPECT_DOUBLE_EQ(interval.low, 2);
   EXPECT_DOUBLE_EQ(interval.high, 2);
 }
 
-TEST(Speedup, FollowsADriftThatBothShare) {
+TEST(Speedup, SharedDrift_CancelsOut) {
   std::vector<double> a, b;
   for (int i = 0; i < 10; ++i) {
     a.push_back(2 + 0.2 * i);
@@ -26,7 +25,7 @@ TEST(Speedup, FollowsADriftThatBothShare) {
   EXPECT_NEAR(speedup_of_rounds(a, b, 1).value, 2, 1e-9);
 }
 
-TEST(Speedup, OneSpikeMovesLittle) {
+TEST(Speedup, OneSpike_HasLittleEffect) {
   std::vector<double> a(9, 2.0), b(9, 1.0);
   b[4] = 50;
   EXPECT_DOUBLE_EQ(speedup_of_rounds(a, b, 1).value, 2);
@@ -47,7 +46,7 @@ int held(int pairs) {
   return count;
 }
 
-TEST(Speedup, IntervalHoldsTheTruthAboutAsOftenAsItSays) {
+TEST(Speedup, Interval_HasItsNominalCoverage) {
   for (const int pairs : {7, 9, 15}) {
     EXPECT_GE(held(pairs), 930) << pairs;
     EXPECT_LE(held(pairs), 980) << pairs;
@@ -65,12 +64,12 @@ TEST(Spread, OfRoundsThatVary_IsTheWidthOfTheirInterval) {
   EXPECT_GT(spread_of_rounds(rounds, 1), 0.3);
 }
 
-TEST(MiddleMean, DropsAQuarterAtEachEnd) {
+TEST(MiddleMean, Mean_DropsAQuarterAtEachEnd) {
   EXPECT_EQ(middle_mean({100, 1, 2, 3, -100}), 2);
   EXPECT_EQ(middle_mean({7}), 7);
 }
 
-TEST(Median, OddAndEven) {
+TEST(Median, OddAndEvenCounts_HaveTheirMedian) {
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
 }

@@ -201,7 +201,7 @@ class Unpacker {
     for (const auto& [key, ignored] : result) keys.emplace_back(key);
     std::sort(keys.begin(), keys.end());
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
-    if (twice != keys.end()) refuse("the key '" + std::string(*twice) + "' twice");
+    if (twice != keys.end()) refuse("duplicate key '" + std::string(*twice) + "'");
     return Value(std::move(result));
   }
 

@@ -9,10 +9,10 @@ namespace hone {
 class Awake {
  public:
   explicit Awake(Runner* runner) : runner_(runner) {
-    if (runner_ != nullptr) runner_->stay_awake(true);
+    if (runner_ != nullptr) runner_->keep_core_busy(true);
   }
   ~Awake() {
-    if (runner_ != nullptr) runner_->stay_awake(false);
+    if (runner_ != nullptr) runner_->keep_core_busy(false);
   }
   Awake(const Awake&) = delete;
   Awake& operator=(const Awake&) = delete;

@@ -103,7 +103,7 @@ Judgement BaselineBetween::time_some(std::size_t calls, int pairs, bool watched,
   const double check_s = kCheckSeconds + draw(derive_seed(store.next_secret(), "look"), 0,
                                               random_check_seconds(calls, most));
   const auto stands = submission.stand_still();
-  if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
+  if (!stands) return freeze_failure(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   if (!*stands) return blame({Ending::kDied, 0, {}}, Culprit::kSubmission, {Place::kMeasurement});
   {
     const Awake awake(m_.input.baseline.runner);
@@ -147,7 +147,7 @@ Judgement BaselineBetween::time_pairs() {
 }
 
 bool BaselineBetween::knows_baseline() const {
-  return m_.input.baseline.vouched.calls == m_.timings.calls && !m_.input.settings.swapped;
+  return m_.input.baseline.uncontended.calls == m_.timings.calls && !m_.input.settings.swapped;
 }
 
 void BaselineBetween::forget_pairs() {
@@ -162,12 +162,12 @@ void BaselineBetween::forget_pairs() {
 /// The longest round of the baseline that counts as uncontended.
 double BaselineBetween::round_limit_s() const {
   const bool holds = m_.input.holds(Defence::kStandStill);
-  return holds ? (1 + kSlowerMax) * m_.input.baseline.vouched.seconds : kNoLimit;
+  return holds ? (1 + kSlowerMax) * m_.input.baseline.uncontended.seconds : kNoLimit;
 }
 
 double BaselineBetween::floor_limit_s() const {
   const bool holds = m_.input.holds(Defence::kStandStill);
-  const Vouched& known = m_.input.baseline.vouched;
+  const UncontendedTime& known = m_.input.baseline.uncontended;
   return holds ? known.floor_s + kFloorSlowerMax * known.seconds : kNoLimit;
 }
 
@@ -252,7 +252,7 @@ Judgement BaselineBetween::time_single_pairs() {
   const Awake awake(&m_.input.submission);
   const Timings::Mark mark = timings.mark();
   rounds_.store().take_single_rounds();
-  Judgement judged = time_some(1, std::min(m_.input.settings.singles, kSingles), true,
+  Judgement judged = time_some(1, std::min(m_.input.settings.single_call_pairs, kSingles), true,
                                timings.single_baseline, timings.single_submission);
   timings.keep_as_single_floors(mark);
   return judged;

@@ -20,7 +20,7 @@ class BaselineBetween {
   bool knows_baseline() const;
   /// Takes the baseline's rounds as uncontended.
   void note_uncontended(bool held);
-  const Vouched& uncontended() const { return uncontended_; }
+  const UncontendedTime& uncontended() const { return uncontended_; }
   /// Whether the last rounds were limited to the times known before.
   bool is_held() const { return held_; }
 
@@ -42,7 +42,7 @@ class BaselineBetween {
 
   ProcessRounds& rounds_;
   const Measurement m_;
-  Vouched uncontended_;
+  UncontendedTime uncontended_;
   double baseline_s_ =
       0;  ///< time of the baseline's last rounds together, with the work before them
   int in_time_ =

@@ -85,9 +85,9 @@ Judgement BeforeAndAfter::time_baseline(std::size_t calls, std::optional<Prepare
 Judgement BeforeAndAfter::stand_in(const PreparedRound& prepared) {
   Runner& reference = *m_.input.reference.runner;
   const std::vector<int> own = reference.cores();
-  reference.keep_to(m_.input.baseline.runner->cores());
+  reference.set_affinity(m_.input.baseline.runner->cores());
   const Round stood_in = prepared.set.run_plain(kReferenceSeconds);
-  reference.keep_to(own);
+  reference.set_affinity(own);
   return stood_in.ending == Ending::kDone
              ? correct_so_far()
              : blame(stood_in, Culprit::kReference, {Place::kMeasurement});
@@ -164,7 +164,7 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
   std::optional<PreparedRound> kept;
   const double start_s = m_.input.now_s();
   const Timings::Mark mark = timings.mark();
-  const int enough = std::min(settings.singles, kSingles);
+  const int enough = std::min(settings.single_call_pairs, kSingles);
   const int most = of_baseline ? enough : kSinglesMost;
   rounds_.store().forget_ahead();
   for (int i = 0; i < most; ++i) {
@@ -249,14 +249,14 @@ int BeforeAndAfter::rounds_to_come() const {
 /// judges measure, the submission is frozen.
 Judgement BeforeAndAfter::await_exclusive() {
   const bool singles = freezes_ && has_single_rounds(m_.input, m_.timings);
-  if (Judgement done =
-          rounds_.store().work_ahead(m_.timings.calls, rounds_to_come(),
-                                     singles ? std::min(m_.input.settings.singles, kSingles) : 0);
+  if (Judgement done = rounds_.store().work_ahead(
+          m_.timings.calls, rounds_to_come(),
+          singles ? std::min(m_.input.settings.single_call_pairs, kSingles) : 0);
       !passed(done))
     return done;
   if (freezes_) {
     if (const auto stands = m_.input.submission.stand_still(); !stands)
-      return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
+      return freeze_failure(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   }
   return rounds_.sharing().await_exclusive();
 }
@@ -265,7 +265,7 @@ Judgement BeforeAndAfter::await_exclusive() {
 /// checks that are due. A measurement that other judges disturbed is a fault.
 Judgement BeforeAndAfter::expect_undisturbed() {
   const auto stands = m_.input.submission.stand_still();
-  if (!stands) return frozen_badly(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
+  if (!stands) return freeze_failure(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
   if (Judgement still = m_.contention.expect_still_device(); !passed(still)) return still;
   if (m_.contention.others_present() && m_.contention.device_was_shared())
     return fault(unavailable("other judges used the device during a measurement"));

@@ -25,7 +25,7 @@ class BeforeAndAfter : public Protocol {
   Judgement before_loading() override;
   Judgement give_way() override { return rounds_.sharing().give_way(); }
   Judgement measure() override;
-  Vouched uncontended() const override { return between_.uncontended(); }
+  UncontendedTime uncontended() const override { return between_.uncontended(); }
 
  private:
   bool take_last_block();

@@ -15,7 +15,7 @@ Judgement DeviceSharing::give_way() {
     unfrozen = stands.error();
     return stands.error();
   });
-  if (unfrozen) return frozen_badly(*unfrozen, Culprit::kSubmission, {Place::kCheck});
+  if (unfrozen) return freeze_failure(*unfrozen, Culprit::kSubmission, {Place::kCheck});
   return gave ? correct_so_far() : fault(gave.error());
 }
 

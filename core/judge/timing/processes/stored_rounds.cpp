@@ -53,7 +53,7 @@ Judgement StoredRounds::check(PreparedRound timed) {
     if (Status copied = copy_outputs(e.submission.arena(), timed.layout, copy_); !copied)
       return fault(copied.error());
     outputs = copy_.get();
-    const auto settled = e.submission.settled_in(*outputs);
+    const auto settled = e.submission.outputs_unchanged_in(*outputs);
     if (!settled) return fault(settled.error());
     if (!*settled) return late_outputs();
   }

@@ -59,7 +59,8 @@ Judgement WithheldTimer::time(const Side& side, const PreparedRound& prepared, d
 
 Judgement WithheldTimer::trim_baseline() {
   Runner* baseline = m_.input.baseline.runner;
-  if (baseline == m_.input.reference.runner || !baseline->withholds()) return correct_so_far();
+  if (baseline == m_.input.reference.runner || !baseline->withholds_inputs())
+    return correct_so_far();
   const Round trimmed = baseline->trim();
   trimmed_ = true;
   return trimmed.ending == Ending::kDone

@@ -1,5 +1,5 @@
 // Reads the arguments strictly: an unknown name is an error that suggests the nearest one.
-#include "integrations/kernelbench/run_words.hpp"
+#include "integrations/kernelbench/run_arguments.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-/// What its scripts take and hone's configuration decides, or has no need of.
+/// Arguments of KernelBench's scripts that hone's configuration replaces, or that hone does not need.
 constexpr std::string_view kElsewhere[] = {
     "backend",
     "build_cache",
@@ -95,7 +95,7 @@ std::optional<std::string> level_of_problem(std::string_view task) {
   return std::string(task.substr(0, slash));
 }
 
-Words::Words(const std::vector<std::string>& given, std::string action)
+RunArguments::RunArguments(const std::vector<std::string>& given, std::string action)
     : action_(std::move(action)) {
   for (const std::string& word : given) {
     const std::size_t equals = word.find('=');
@@ -109,17 +109,17 @@ Words::Words(const std::vector<std::string>& given, std::string action)
   }
 }
 
-void Words::mistake(std::string message) {
+void RunArguments::mistake(std::string message) {
   if (!error_) error_ = invalid_argument(action_ + ": " + std::move(message));
 }
 
-std::string Words::text(const std::string& name, std::string fallback) {
+std::string RunArguments::text(const std::string& name, std::string fallback) {
   asked_.push_back(name);
   const auto found = given_.find(name);
   return found == given_.end() || found->second == "None" ? fallback : found->second;
 }
 
-std::int64_t Words::integer(const std::string& name, std::int64_t fallback) {
+std::int64_t RunArguments::integer(const std::string& name, std::int64_t fallback) {
   const std::string said = text(name, "");
   if (said.empty() && !has(name)) return fallback;
   const auto number = parse_number<std::int64_t>(said);
@@ -129,7 +129,7 @@ std::int64_t Words::integer(const std::string& name, std::int64_t fallback) {
   return fallback;
 }
 
-std::vector<std::int64_t> Words::integers(const std::string& name) {
+std::vector<std::int64_t> RunArguments::integers(const std::string& name) {
   std::vector<std::int64_t> numbers;
   for (const std::string& part : parts_of(text(name, ""))) {
     if (part == "None") continue;  // subset=(None, None)
@@ -143,11 +143,11 @@ std::vector<std::int64_t> Words::integers(const std::string& name) {
   return numbers;
 }
 
-void Words::require(const std::string& name, std::string_view what) {
+void RunArguments::require(const std::string& name, std::string_view what) {
   if (!has(name)) mistake("found no " + name + ", expected " + std::string(what));
 }
 
-std::vector<std::string> Words::without_effect() {
+std::vector<std::string> RunArguments::without_effect() {
   std::vector<std::string> found;
   for (const auto& [name, value] : given_) {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
@@ -160,7 +160,7 @@ std::vector<std::string> Words::without_effect() {
   return found;
 }
 
-Status Words::finish() {
+Status RunArguments::finish() {
   for (const auto& [name, value] : given_) {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
     return invalid_argument(action_ + ": " + unknown_name("word", name, asked_));
