@@ -38,8 +38,8 @@ Result<Built> built_from_value(const Value& value) {
   HONE_TRY(f.finish_loosely());
   HONE_ASSIGN(built.failure, parse_enum<BuildFailure>(failure));
   if (built.ok != (built.failure == BuildFailure::kNone))
-    return internal_error("build result: found failure '" + failure + "' and ok " +
-                          (built.ok ? "true" : "false"));
+    return internal_error("build result: found ok " + std::string(built.ok ? "true" : "false") +
+                          " with failure '" + failure + "', expected a failure exactly if not ok");
   if (artifact->is_bytes()) built.artifact = artifact->as_bytes();
   if (built.ok && built.artifact.empty()) return internal_error("build result: no artifact");
   return built;

@@ -1,4 +1,4 @@
-// Lazy answers, made by the judge itself and compared like any other.
+// Trivial answers, made by the judge itself and compared like a submission's.
 #include "judge/admit.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using Bytes = std::vector<char>;
 
-/// A tensor of `dtype` whose elements are all, or each, `value(i)`.
+/// A tensor of `dtype` with the elements `value(i)`.
 template <typename MakeValue>
 Bytes make_tensor(DType dtype, std::uint64_t count, MakeValue value) {
   Bytes bytes(count * dtype_size(dtype));
@@ -50,7 +50,7 @@ double rounded(double number, int bits) {
 constexpr int kShortcutsMax = 256;
 constexpr std::string_view kRounded = "rounded to ";
 
-/// An answer of less precision than the type has, which no tolerance may let pass.
+/// An answer of lower precision than its type, which no tolerance may accept.
 int lower_precision(DType dtype) { return dtype == DType::kBF16 ? 4 : 8; }
 std::string rounded_name(DType dtype) {
   return std::string(kRounded) +
@@ -78,8 +78,8 @@ class Admission {
             Workbench& workbench)
       : task_(task), seed_(seed), reference_(reference), workbench_(workbench) {}
 
-  /// Of a task whose tolerance is from the reference: the reference's process makes the answers and says how far each is,
-  /// for its outputs may be of several gigabytes.
+  /// For a task whose tolerance follows from the reference: the reference's process makes the answers and
+  /// reports the error of each, because the outputs may have several gigabytes.
   Result<Value> run_in_reference() {
     const std::vector<OutputTolerance> tolerances = tolerances_of(task_, reference_.error);
     Value reasons = Value::array();
@@ -183,7 +183,7 @@ class Admission {
     return within;
   }
 
-  /// How much of the tolerance the reference's own error takes.
+  /// The reference's own error, as a share of the tolerance.
   double own_share(const std::vector<OutputTolerance>& tolerances) const {
     double share = 0;
     std::size_t output = 0;
@@ -200,7 +200,7 @@ class Admission {
     return share;
   }
 
-  /// Each output's, with where it comes from.
+  /// The tolerance of each output, with its origin.
   Value tolerances_value(const std::vector<OutputTolerance>& tolerances) const {
     Value all = Value::array();
     std::size_t output = 0;
@@ -225,7 +225,7 @@ class Admission {
     return all;
   }
 
-  /// A fault of ours, or a mistake of the task's.
+  /// A fault, or a mistake in the task.
   static Error failed(const std::string& what, const Round& round) {
     const std::string message = what + " failed: " + std::string(enum_name(round.ending)) +
                                 (round.message.empty() ? "" : ": " + round.message);
@@ -264,8 +264,7 @@ class Admission {
         found->second = found->second && passes;
       }
     }
-    // An answer that cannot even be made for a shape (a copy of an input of another size) is wrong
-    // there.
+    // An answer that cannot be made for a shape (a copy of an input of another size) counts as wrong there.
     for (const auto& [name, passes] : right) passing_.try_emplace(name, true);
     for (auto& [name, passes] : passing_)
       passes = passes && right.count(name) != 0 && right.at(name);

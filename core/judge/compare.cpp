@@ -1,4 +1,4 @@
-// A fast pass that counts, and a slow one that explains, which only wrong answers pay for.
+// A fast pass that counts, and a slow one that finds the worst element, which only wrong outputs need.
 #include "judge/compare.hpp"
 
 #include <algorithm>
@@ -31,8 +31,7 @@ HONE_WIDE double rms(const double* values, std::uint64_t count, double most) {
   return std::sqrt(sum / static_cast<double>(count));
 }
 
-/// How many elements are outside; written so that NaN anywhere counts as outside, and the slow pass
-/// decides.
+/// Number of elements outside the tolerance. NaN always counts as outside, and the slow pass decides.
 HONE_WIDE std::uint64_t count_outside(const float* got, const double* expected, std::uint64_t count,
                                       double base, double rtol) {
   std::uint64_t outside = 0;

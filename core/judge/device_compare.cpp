@@ -1,4 +1,4 @@
-// Comparing in a device's memory: sums and samples of the exact values first, then each element.
+// Compares in a device's memory: first sums and samples of the exact values, then each element.
 #include "judge/device_compare.hpp"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ Result<std::vector<Held>> DeviceCompare::held_of(const std::vector<CompareOrder>
   return held;
 }
 
-/// The worst element's numbers, by the same code as on the processor.
+/// The worst element's numbers, computed by the same code as on the processor.
 Status DeviceCompare::place(const Arena& got, const Arena& expected, const CompareOrder& o,
                             const Item& item, const Tolerance& t, std::uint32_t at,
                             Mismatch& mismatch) {

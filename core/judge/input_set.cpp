@@ -1,4 +1,4 @@
-// Making, loading and checking the inputs of a round.
+// Makes, loads and checks the inputs of a round.
 #include "judge/input_set.hpp"
 
 #include <algorithm>

@@ -17,7 +17,8 @@ namespace hone {
 namespace {
 
 constexpr double kForever = 1e9;
-constexpr double kLoadSeconds = 60;  // of a task's own code, which may be compiled
+constexpr double kLoadSeconds =
+    60;  // limit of loading a task's own code, which may have to be compiled
 
 std::uint64_t seed_of(std::int64_t seed) { return static_cast<std::uint64_t>(seed); }
 
@@ -136,7 +137,7 @@ RunnerOptions Judge::options_for(const Task& task, const MeasureSettings& settin
   const auto granted_end =
       cores_.begin() +
       static_cast<std::ptrdiff_t>(std::min(cores_.size(), static_cast<std::size_t>(task.threads)));
-  // What is not timed leaves the judge's core to builders and launchers.
+  // Untimed work leaves the judge's core to builders and launchers.
   options.spin = settings.measure && std::find(cores_.begin(), granted_end, cpu_) == granted_end;
   options.memory_bytes_max = limited && !device_code_ ? task.memory_mb << 20 : 0;
   options.one_thread = !options.module && (task.threads == 1 || device_code_);
@@ -179,14 +180,14 @@ Judgement Judge::install(InstallRequest request, std::vector<UniqueFd> fds) {
     more = with_kept_rounds(*bytes, workbench_->memory_bytes());
   const auto old = installed_.find(request.from);
   const std::uint64_t had = old == installed_.end() ? 0 : old->second.runner->arena().bytes();
-  std::unique_ptr<Arena> arena;  // none: what an old one has will do
+  std::unique_ptr<Arena> arena;  // null: reuse an old one
   if (had < more || had > std::max(more, kRoundsKeptBytesMax)) {
     auto made = Arena::create(backend_, device_, more, false);
     if (!made && more > *bytes) made = Arena::create(backend_, device_, *bytes, false);
     if (!made) return fault(made.error());
     arena = std::move(*made);
   }
-  // Trusted code has no business with the memory limit of submissions.
+  // The memory limit of submissions does not apply to trusted code.
   Task unlimited = task;
   unlimited.memory_mb = 0;
   const RunnerOptions options = options_for(task, settings, request.module, false);
@@ -261,7 +262,7 @@ Judgement Judge::judge(JudgeRequest request, std::vector<UniqueFd> fds) {
   return judged;
 }
 
-/// A module's process stands still from now on.
+/// A module's process is frozen from now on.
 void Judge::keep(const JudgeRequest& request, std::unique_ptr<ProcessRunner> runner) {
   if (runner->withholds_inputs() && !stands_still(*runner, *workbench_, request.settings.defences))
     return;

@@ -1,11 +1,12 @@
-// What a judge finds out about a task's own code when it is installed: the reference's error, and the baseline's times.
+// Measurements of a task's own code when it is installed: the reference's error and the baseline's times.
 #include "judge/blame.hpp"
 #include "judge/calibration.hpp"
 #include "judge/judge.hpp"
 
 namespace hone {
 
-/// What a reference's answers are held against; known where it was found before.
+/// The reference's error, from which the tolerance follows. Not computed again if an earlier judge has found
+/// it.
 Judgement Judge::find_error(const InstallRequest& request, const Task& task,
                             DatasetRunner& reference) {
   if (request.known_error) {
@@ -17,8 +18,8 @@ Judgement Judge::find_error(const InstallRequest& request, const Task& task,
                           between);
 }
 
-/// Rationale: they choose how many calls a round has, and of a device no more than that. To measure them takes half as
-/// long as all else that makes a task ready.
+/// Rationale: on a device these times only choose the number of calls in a round, and measuring them takes
+/// half as long as the rest of an installation.
 Judgement Judge::find_times(const InstallRequest& request, const Task& task,
                             DatasetRunner& baseline) {
   if (request.known_times) {

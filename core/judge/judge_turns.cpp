@@ -1,4 +1,4 @@
-// What a judge asks of the host while it judges: the device alone, and the submission's end.
+// The judge's calls to the host while it judges: exclusive use of the device, and the end of the submission.
 #include <algorithm>
 
 #include "judge/judge.hpp"
@@ -6,9 +6,10 @@
 namespace hone {
 namespace {
 
-constexpr std::uint64_t kMemoryShare = 32;  // that is to be free where something is timed
+constexpr std::uint64_t kMemoryShare =
+    32;  // share of the device's memory that must be free during a measurement
 
-/// Rationale: a library that finds no memory to work in takes a slower way, and says nothing.
+/// Rationale: a library that lacks memory for its work area uses a slower algorithm without an error.
 Status expect_memory(Workbench& workbench) {
   const std::uint64_t bytes = workbench.memory_bytes() / kMemoryShare;
   if (workbench.has_free(bytes)) return {};
@@ -38,13 +39,13 @@ SessionHost Judge::session_host() {
   return host;
 }
 
-/// The device is this judge's alone then.
+/// Waits for the device exclusively.
 Status Judge::await_quiet() {
   HONE_ASSIGN(others_present_, host_.quiet());
   return others_present_ ? expect_memory(*workbench_) : Status();
 }
 
-/// What others have on the device is not to be part of what a baseline takes.
+/// Work of other processes must not be part of the baseline's time.
 Judgement Judge::expect_still() {
   if (!others_present_ || workbench_->is_still()) return correct_so_far();
   return busy_device();

@@ -1,4 +1,4 @@
-// Inputs that are drawn anew, one call, and every element compared.
+// Runs one call on random inputs, and compares every element.
 #include "judge/known_answer.hpp"
 
 #include <fcntl.h>
@@ -74,7 +74,7 @@ Status KnownAnswer::ask(ProcessRunner& runner, Workbench& workbench, const Runne
                         std::uint64_t secret) const {
   const Region& x = layout_.calls[0][0];
   const Region& y = layout_.calls[0][1];
-  // Both drawn, so that an answer which was there before is none.
+  // Both are random, so that an answer left in memory is not correct.
   const Generator any{"integers", 0, 4294967295.0};
   HONE_TRY(workbench.fill(runner.arena(),
                           {{x.payload, DType::kU32, x.elements, any, derive_seed(secret, "x")},

@@ -1,4 +1,4 @@
-// Places tensors one after another, each in pages of its own.
+// Places tensors one after another, each in its own pages.
 #include "judge/layout.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ constexpr std::uint64_t kPage = 4096;
 // Least number of canary bytes before and after a payload: on the host, and on devices, whose vendors align memory to it.
 constexpr std::uint64_t kCanary = 64;
 constexpr std::uint64_t kDeviceCanary = 256;
-// Against overflow alone: memory_budget.hpp (core/evaluate) compares a task's need with the device's memory.
+// Prevents overflow only: memory_budget.hpp (core/evaluate) compares a task's need with the device's memory.
 constexpr std::uint64_t kArenaMax = std::uint64_t{1} << 40;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }

@@ -1,4 +1,4 @@
-// Rounds as plain calls between two readings of the clock.
+// Rounds as direct calls between two readings of the clock.
 #include "judge/local_runner.hpp"
 
 #include "base/clock.hpp"

@@ -1,4 +1,4 @@
-// From plans to the launches that a candidate reads.
+// Converts plans to the launches that a candidate reads.
 #include "judge/plans.hpp"
 
 #include <algorithm>

@@ -75,7 +75,7 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     Round said{Ending::kDone, 0, printable(loaded.message)};
     said.flags = loaded.flags;
     if (loaded.code == HONE_OK) return said;
-    // Rationale: other processes may have the device's memory; the host decides.
+    // Rationale: other processes may hold the device's memory; the host decides.
     if (loaded.code == HONE_RESOURCE_EXHAUSTED && blame != Ending::kFault && options_.module)
       return {Ending::kOutOfMemory, 0, said.message};
     said.ending = blame == Ending::kFault ? Ending::kFault : Ending::kRefused;
@@ -98,7 +98,7 @@ Status ProcessRunner::send(const Task& task, int artifact) {
   setup.populate = arena_->populated() ? 1 : 0;
   setup.weaken = (options_.defences.holds(Defence::kSeccomp) ? 0u : 1u) |
                  (options_.defences.holds(Defence::kLandlock) ? 0u : 2u);
-  // Code of the dataset has no limit, and is waited for.
+  // Code of the dataset has no time limit.
   if (options_.seconds_max > 0 && !options_.defences.holds(Defence::kStreamWait))
     setup.weaken |= 4u;
   return send_setup(handles_.socket.get(), setup,
@@ -120,7 +120,7 @@ Round ProcessRunner::reload(const Task& task, Plans plans, UniqueFd artifact,
     return {Ending::kFault, 0, "the process did not answer: " + ready.message};
   options_ = options;
   spent_s_ = 0;
-  put_inputs_ = nullptr;  // its task may be gone
+  put_inputs_ = nullptr;  // refers to a task that may not exist any more
   plans_ = std::move(plans);
   if (arena != nullptr) {
     if (witness_ != nullptr) witness_->forget();

@@ -1,4 +1,4 @@
-// Widening a tolerance by what a reference's own arithmetic does.
+// Widens a tolerance by the error of a reference's own arithmetic.
 #include "judge/reference_error.hpp"
 
 #include <algorithm>
