@@ -104,13 +104,14 @@ struct History {
   RunKind run = RunKind::kFirst;
   /// A SIGKILL without a cause counts as the submission's doing if a known answer is judged right (Defence::kProvenFaults).
   bool proves_faults = true;
-  Isolation isolation = {};     ///< of the last evaluation, or the next
-  int evaluations = 1;          ///< the last, or next, one included
-  int attempts = 1;             ///< likewise
-  bool has_begun = false;       ///< the judge got the submission's process in an earlier attempt
-  bool failed_itself = false;   ///< in an earlier attempt the submission's process failed
-  bool was_killed = false;      ///< in an earlier attempt, by a SIGKILL that nothing explains
-  bool changes_inputs = false;  ///< the submission has seen the inputs of this run's seed
+  Isolation isolation = {};    ///< of the last evaluation, or the next
+  int evaluations = 1;         ///< the last, or next, one included
+  int attempts = 1;            ///< likewise
+  bool has_begun = false;      ///< the judge got the submission's process in an earlier attempt
+  bool failed_itself = false;  ///< in an earlier attempt the submission's process failed
+  bool was_killed = false;     ///< in an earlier attempt, by a SIGKILL that nothing explains
+  bool changes_inputs =
+      false;  ///< the next evaluation gets other inputs, because the submission has seen these
 };
 
 /// A run that begins.

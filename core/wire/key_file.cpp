@@ -82,13 +82,14 @@ Status take_line(std::string_view line, const std::string& place, KeyPair& pair)
     return invalid_argument(place + "expected a line 'public: …', 'secret: …' or 'server: …'");
   }
   const std::string_view value = trim(line.substr(colon + 2));
-  if (!member->empty()) return invalid_argument(place + "a second '" + std::string(name) + "'");
+  if (!member->empty())
+    return invalid_argument(place + "duplicate line '" + std::string(name) + "'");
   if (!is_key(value)) {
     const bool length = value.size() != kKeyLength;
     return invalid_argument(place + std::string(name) + ": found " +
                             (length ? std::to_string(value.size()) + " characters"
-                                    : std::string("characters that are not Z85")) +
-                            ", expected " + std::to_string(kKeyLength) + " of Z85");
+                                    : std::string("a character that is not Z85")) +
+                            ", expected " + std::to_string(kKeyLength) + " Z85 characters");
   }
   *member = value;
   return {};

@@ -34,11 +34,14 @@ void check_refusal(const Error& error, std::string_view text, const std::string&
   check_error(error, "key file " + path);
   // Every word that messages have of their own: a file that holds one of them tells nothing.
   const std::string known = without_numbers(
-      ":1: expected a line 'public: …', 'secret: …' or 'server: …'|:1: a second 'public'|"
-      ":1: a second 'secret'|:1: a second 'server'|:1: public: found 1 characters, expected 40 of "
-      "Z85|:1: secret: found 1 characters|:1: server: found 1 characters|:1: public: found "
-      "characters that are not Z85, expected 40 of Z85|:1: secret: found characters|:1: server: "
-      "found characters|: more than 4096 bytes, so it is not a key file|: the line 'public: …' is "
+      ":1: expected a line 'public: …', 'secret: …' or 'server: …'|:1: duplicate line 'public'|"
+      ":1: duplicate line 'secret'|:1: duplicate line 'server'|:1: public: found 1 characters, "
+      "expected "
+      "40 Z85 characters|:1: secret: found 1 characters|:1: server: found 1 characters|:1: public: "
+      "found a character that is not Z85, expected 40 Z85 characters|:1: secret: found a "
+      "character|:1: "
+      "server: found a character|: more than 4096 bytes, so it is not a key file|: the line "
+      "'public: …' is "
       "missing|"
       ": the line 'secret: …' is missing; give the private key file, not the public one|: found "
       "mode 0640 of group 0, expected 0600, or 0440 with a group of this process: other users can "

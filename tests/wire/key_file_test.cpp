@@ -83,12 +83,13 @@ TEST_F(KeyFile, Mistakes_NameTheLine) {
   EXPECT_EQ(with("# nothing\n"), ": the line 'public: …' is missing");
   EXPECT_EQ(with(pub),
             ": the line 'secret: …' is missing; give the private key file, not the public one");
-  EXPECT_EQ(with(pub + "secret: abc\n"), ":2: secret: found 3 characters, expected 40 of Z85");
+  EXPECT_EQ(with(pub + "secret: abc\n"),
+            ":2: secret: found 3 characters, expected 40 Z85 characters");
   EXPECT_EQ(with(pub + "secret: " + std::string(40, '~') + "\n"),
-            ":2: secret: found characters that are not Z85, expected 40 of Z85");
+            ":2: secret: found a character that is not Z85, expected 40 Z85 characters");
   EXPECT_EQ(with(pub + "secret: " + std::string(40, '#') + "\n"),
-            ":2: secret: found characters that are not Z85, expected 40 of Z85");
-  EXPECT_EQ(with("\n# x\n" + pub + pub), ":4: a second 'public'");
+            ":2: secret: found a character that is not Z85, expected 40 Z85 characters");
+  EXPECT_EQ(with("\n# x\n" + pub + pub), ":4: duplicate line 'public'");
   EXPECT_EQ(with(pub + kSecret + "\n"),
             ":2: expected a line 'public: …', 'secret: …' or 'server: …'");
   EXPECT_EQ(with(pub + "sekret: " + kSecret + "\n"),
