@@ -33,6 +33,18 @@ Failure read_failure(const Value& body) {
   return failure;
 }
 
+Failure no_server(std::string message, bool retryable) {
+  return {Code::kUnavailable, "infra", std::move(message), retryable, {}};
+}
+
+Failure given_up(std::string message) {
+  return {Code::kCancelled, "cancelled", std::move(message), false, {}};
+}
+
+Failure protocol_failure(Code code, std::string message) {
+  return {code, "protocol", std::move(message), false, {}};
+}
+
 std::string text_or(const Value& map, std::string_view key, std::string fallback) {
   const Value* found = map.find(key);
   return found != nullptr && found->is_string() ? found->as_string() : fallback;
