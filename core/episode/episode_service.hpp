@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "episode/episodes.hpp"
 #include "episode/replies.hpp"
 #include "episode/table.hpp"
+#include "wire/requests.hpp"
 
 namespace hone {
 
@@ -78,7 +80,7 @@ class Episodes final : public EpisodeService {
   Result<Value> cancel(const Caller& caller, const Value& request) override;
   void close(const Caller& caller, const Value& request, Reply reply) override;
   Result<Value> resume(const Caller& caller, const Value& request) override;
-  void renew(const Caller& caller, const Value& episodes) override;
+  void renew(const Caller& caller, const std::vector<std::string>& episodes) override;
   std::size_t leave(const std::set<std::string>& connections) override;
   std::size_t reap() override;
   Value stats() const override;
@@ -92,16 +94,19 @@ class Episodes final : public EpisodeService {
   Status try_branch(const Caller& caller, const Value& request, const Reply& reply);
   Status try_close(const Caller& caller, const Value& request, const Reply& reply);
   Result<Trunk> trunk(const Caller& caller, std::uint64_t id, const std::string& token);
-  static Result<std::optional<EpisodeTable::ResetKey>> read_key(const Caller& caller, Fields& f,
-                                                                const Value& request);
+  static std::optional<EpisodeTable::ResetKey> reset_key(const Caller& caller,
+                                                         const std::string& key,
+                                                         const Value& request);
   /// Answers a reset or branch, once a new episode is recorded.
   void take_in(const Episode& episode, bool repeat, std::string body, EpisodeRecord record,
                std::vector<TurnRecord> turns, const Reply& reply);
-  Result<EpisodeTable::Pinned> new_episode(const Caller& caller, Fields& f, RewardChoice& reward);
+  Result<EpisodeTable::Pinned> new_episode(const Caller& caller, const wire::ResetRequest& request,
+                                           RewardChoice& reward);
   Result<EpisodeTable::Pinned> find_reset(const EpisodeTable::ResetKey& key);
-  Status describe_task(const Caller& caller, const Environment& environment, const std::string& id,
-                       const Value* given, Value& described) const;
-  Result<std::shared_ptr<const Task>> choose_task(const Caller& caller, Fields& f,
+  Status describe_task(const Caller& caller, const Environment& environment,
+                       const wire::DescribeRequest& request, Value& described) const;
+  Result<std::shared_ptr<const Task>> choose_task(const Caller& caller,
+                                                  const wire::ResetRequest& request,
                                                   const Episode& episode) const;
   Status read_options(Fields& f, Episode& episode, RewardChoice& reward);
   /// Reads an episode that sleeps; nothing for one that does not.
@@ -109,7 +114,9 @@ class Episodes final : public EpisodeService {
   Result<EpisodeTable::Pinned> restore(const StoredEpisode& stored);
   void intend(const EpisodeTable::Started& step);
   void start(const EpisodeTable::Started& step);
-  const Environment& environment(const std::string& name) const;
+  /// The default one where the request of this verb names none.
+  Result<const Environment*> environment(std::string_view verb,
+                                         const std::optional<std::string>& name) const;
   std::vector<std::string> environment_names() const;
 
   const EpisodeOptions options_;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "model/fields.hpp"
+#include "wire/requests.hpp"
 
 namespace hone {
 namespace {
@@ -62,12 +62,8 @@ void Dispatcher::serve_by_worker(const VerbCall& call, const OnWorker& worker) {
 }
 
 Result<Value> Dispatcher::ping(const VerbCall& call) {
-  Fields fields(call.body, "ping");
-  static_cast<void>(fields.texts_or("episodes", {}));
-  HONE_TRY(fields.finish());
-  if (const Value* episodes = call.body.find("episodes")) {
-    service_.renew(call.peer->caller, *episodes);
-  }
+  HONE_ASSIGN(const auto request, wire::read_request<wire::PingRequest>(call.body));
+  if (!request.episodes.empty()) service_.renew(call.peer->caller, request.episodes);
   return status_.pong();
 }
 

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "hone/version.h"
-#include "model/fields.hpp"
+#include "wire/requests.hpp"
 
 namespace hone {
 
@@ -50,23 +50,21 @@ Value ServerStatus::pong() const {
 }
 
 Result<Value> ServerStatus::metrics(const Value& body) {
-  Fields fields(body, "metrics");
-  const std::string format = fields.choice_or("format", "map", {"map", "prometheus"});
-  HONE_TRY(fields.finish());
+  HONE_ASSIGN(const auto request, wire::read_request<wire::MetricsRequest>(body));
   metrics_.reaped = reaped_;
   metrics_.steps_dropped = steps_dropped_;
   const Doorkeeper::Counts counts = doors_.counts();
   metrics_.keys_refused = counts.keys_refused;
   metrics_.handshakes_failed = counts.handshakes_failed;
   metrics_.hung_up = counts.hung_up;
-  if (format == "prometheus") {
+  if (request.format == wire::MetricsFormat::kPrometheus) {
     return Value::map({{"text", metrics_.to_prometheus(gauges_(), service_.stats())}});
   }
   return Value::map({{"metrics", metrics_.to_value(gauges_(), service_.stats())}});
 }
 
 Result<Value> ServerStatus::health(const Value& body) {
-  HONE_TRY(Fields(body, "health").finish());
+  HONE_TRY(wire::read_request<wire::HealthRequest>(body));
   const Gauges now = gauges_();
   Value problems = Value::array();
   {
