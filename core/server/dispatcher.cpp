@@ -31,7 +31,7 @@ Dispatcher::Dispatcher(const ServerOptions& options, EpisodeService& service, Re
       metrics_(metrics),
       workers_(workers) {}
 
-void Dispatcher::serve(VerbCall call) {
+void Dispatcher::serve(const VerbCall& call) {
   const auto& handler = verb_row(call.verb).handler;
   if (const auto* here = std::get_if<OnIoThread>(&handler))
     return replies_.finish(call.peer, call.id, call.serial, packed(here->serve(*this, call)));

@@ -18,7 +18,7 @@ class Dispatcher {
   Dispatcher(const ServerOptions& options, EpisodeService& service, Replies& replies,
              ServerStatus& status, Metrics& metrics, WorkerPool& workers);
 
-  void serve(VerbCall call);
+  void serve(const VerbCall& call);
 
   void serve_step(const VerbCall& call);
   Result<Value> ping(const VerbCall& call);

@@ -86,7 +86,7 @@ std::size_t IoLoop::read(Peers& peers) {
     if (n == 0) doors_.refresh_allow_list();
     metrics_.received(message.bytes);
     if (auto call = admission_.admit(peers, routing_id, key, std::move(message)))
-      dispatcher_.serve(std::move(*call));
+      dispatcher_.serve(*call);
     replies_.send_ready();
   }
   return kBatch;
