@@ -18,9 +18,6 @@
 
 namespace hone {
 
-/// Ends the message of a call that ended the plugin host. The gateway has only the message, and finds the cause by it.
-inline constexpr std::string_view kDuringCall = " during the call";
-
 /// Where a plugin's lines go: what it logs, and what it prints.
 using HostLog = std::function<void(LogLevel level, std::string_view line)>;
 
@@ -42,7 +39,8 @@ class HostProcess {
   /// The plugin's answer, which may be an error of its own. When the process crashed, took longer
   /// than `limit_s`, not counting what it waited for a processor (nine times that at the most), or
   /// answered garbage, it is gone, alive() is false and the error says why, after `who`:
-  /// "my_reward: score: its plugin host was killed by SIGSEGV during the call".
+  /// "my_reward: score: its plugin host was killed by SIGSEGV during the call". If the process ended by itself,
+  /// the error's cause is plugin_ended.
   Result<Value> ask(const HostCall& call, std::string who, double limit_s);
 
   bool alive() const { return pid_ > 0; }
