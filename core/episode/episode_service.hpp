@@ -89,7 +89,6 @@ class Episodes final : public EpisodeService {
   void refuse_new_work() override;
 
  private:
-  static constexpr std::size_t kNameMax = 256;
   Status try_reset(const Caller& caller, const Value& request, const Reply& reply);
   Status try_branch(const Caller& caller, const Value& request, const Reply& reply);
   Status try_close(const Caller& caller, const Value& request, const Reply& reply);

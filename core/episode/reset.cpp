@@ -107,7 +107,7 @@ Status Episodes::describe_task(const Caller& caller, const Environment& environm
   if (!request.options && !playable) return {};  // not for this server, or another environment's
   HONE_TRY(check_backend(*task, id, backend, "describe"));
   HONE_ASSIGN(const auto whole, tasks_->find_for(backend, id, caller.held_out));
-  (void)g.text_or("reward", "", kNameMax);  // a reset's too, and no part of a prompt
+  (void)g.text_or("reward", "", wire::kNameBytesMax);  // a reset's too, and no part of a prompt
   (void)g.map_or_null("reward_config");
   const std::shared_ptr<const Settings> settings = environment.read_options(g, *whole, backend);
   HONE_TRY(g.finish());
@@ -233,7 +233,7 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller,
 
 Status Episodes::read_options(Fields& g, Episode& episode, RewardChoice& reward) {
   const bool own_reward = g.has("reward");
-  const std::string name = g.text_or("reward", options_.reward, kNameMax);
+  const std::string name = g.text_or("reward", options_.reward, wire::kNameBytesMax);
   const Value* config = g.map_or_null("reward_config");
   episode.settings = episode.environment->read_options(g, *episode.task, episode.backend);
   HONE_TRY(g.finish());
