@@ -31,10 +31,16 @@ Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& backend, co
 Status equip(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions& options,
              const Value& facts) {
   HONE_TRY(builds.use_device(facts));
-  HONE_ASSIGN(const UniqueFd harness, built_of_ours(builds, options.backend, "harness.cu",
-                                                    harness_source(), harness_kernels()));
+  // The backend's own text, if its language is another.
+  const auto text = [](const std::string& own, std::string_view usual) {
+    return own.empty() ? usual : std::string_view(own);
+  };
+  HONE_ASSIGN(const UniqueFd harness,
+              built_of_ours(builds, options.backend, "harness.cu",
+                            text(options.harness, harness_source()), harness_kernels()));
   HONE_ASSIGN(const UniqueFd known, built_of_ours(builds, options.backend, "known_answer.cu",
-                                                  known_answer_source(), known_answer_kernels()));
+                                                  text(options.known_answer, known_answer_source()),
+                                                  known_answer_kernels()));
   return judge.equip(harness.get(), known.get());
 }
 

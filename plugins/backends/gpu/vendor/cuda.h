@@ -27,6 +27,11 @@ inline constexpr char kCompilerHelp[] =
     "pip install nvidia-cuda-nvrtc and name its libnvrtc.so.13 as cuda.compiler, or install a CUDA "
     "toolkit, 12 or newer";
 
+inline constexpr char kSummary[] = "CUDA device code and Python modules on NVIDIA's devices";
+inline constexpr char kSuffix[] = ".cu";
+inline constexpr const char* kDeviceNodes[] = {"/dev/nvidia*"};
+inline constexpr const char* kDriverFolders[] = {"/usr/local/nvidia", "/usr/local/cuda/compat"};
+
 #ifndef HONE_GPU_DRIVER_LIBRARY
 #define HONE_GPU_DRIVER_LIBRARY "libcuda.so.1"
 #endif

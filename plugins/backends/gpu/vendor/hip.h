@@ -28,6 +28,11 @@ inline constexpr char kDriverHelp[] =
 inline constexpr char kCompilerHelp[] =
     "install ROCm's hiprtc, or scripts/setup --hip and hip.compiler: /usr/bin/clang++-19";
 
+inline constexpr char kSummary[] = "HIP device code and Python modules on AMD's devices";
+inline constexpr char kSuffix[] = ".hip";
+inline constexpr const char* kDeviceNodes[] = {"/dev/kfd", "/dev/dri/renderD*"};
+inline constexpr const char* kDriverFolders[] = {"/opt/rocm", "/sys/class/kfd"};
+
 #ifndef HONE_GPU_DRIVER_LIBRARY
 #define HONE_GPU_DRIVER_LIBRARY "libamdhip64.so.7:libamdhip64.so.6:libamdhip64.so.5"
 #endif
