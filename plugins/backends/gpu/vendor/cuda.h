@@ -18,7 +18,12 @@ inline constexpr char kVendor[] = "NVIDIA";
 inline constexpr char kCompilerName[] = "NVRTC";
 inline constexpr char kHeader[] = "cuda_fp16.h";  // what the folder of the vendor's headers has
 inline constexpr int kDriverMin = 11080;          // 11.8: launches in clusters
-inline constexpr bool kHip = false;
+inline constexpr char kToolkitFolder[] = "/usr/local", kToolkitPrefix[] = "cuda";
+// A source that the runtime compiler builds has what these declare.
+inline constexpr const char* kImpliedHeaders[] = {"cuda_runtime.h", "device_launch_parameters.h"};
+inline std::string version_text(int driver) {
+  return "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+}
 inline constexpr char kDriverHelp[] =
     "install NVIDIA's driver, 11.8 or newer (libcuda.so.1); in a container, pass the devices "
     "through "
