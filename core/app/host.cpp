@@ -87,7 +87,7 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.runner_uses = static_cast<std::size_t>(config.uses);
   options.backend_library = config.library;
   options.readable = paths_of_builders(config);
-  options.toolchains[options.backend].options = config.options;
+  options.toolchains[options.language].options = config.options;
   const int cpus = cpu_count();
   const auto add = [&](std::int64_t device, std::vector<DeviceSpec>& to) {
     const int first = 2 * static_cast<int>(options.devices.size() + options.lanes.size());

@@ -40,6 +40,7 @@ struct EvaluatorOptions {
   bool device_code = false;
   std::map<std::string, std::string> suffixes = {
       {"c", ".c"}, {"c++", ".cpp"}, {"python", ".py"}};  ///< of submissions, by language
+  std::string language;               ///< device code: that of submissions, plans and harness
   std::string harness, known_answer;  ///< device code: texts of BackendDescription
   std::string isolation = "client";  ///< device code: "client" keeps a process for it, "fresh" none
   std::string module_isolation =

@@ -18,7 +18,7 @@ int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs
 
 std::string language_of(const Source& source, const EvaluatorOptions& options) {
   if (source.name.ends_with(".py")) return "python";
-  if (options.device_code) return options.backend;
+  if (options.device_code) return options.language;
   return source.name.ends_with(".c") ? "c" : "c++";
 }
 
@@ -95,6 +95,7 @@ std::string submission_name(const std::string& language, const EvaluatorOptions&
 
 void use_description(const BackendDescription& description, EvaluatorOptions& options) {
   options.device_code = description.has_device_code();
+  options.language = description.languages.front();
   options.suffixes = description.suffixes;
   options.harness = description.harness;
   options.known_answer = description.known_answer;

@@ -158,10 +158,6 @@ Result<BackendDescription> read_backend_description(const Value& written, std::s
   d.withholds = f.choice("withholds", {"freeze", "stream", "copy"});
   d.fingerprint = f.text("fingerprint");
   HONE_TRY(f.finish_loosely());
-  if (d.has_device_code() && d.languages.front() != d.name) {
-    return invalid_argument("languages: found '" + d.languages.front() +
-                            "' first, expected the backend's name '" + d.name + "'");
-  }
   HONE_TRY(read_suffixes(f, d));
   HONE_TRY(read_parameters(f, d));
   d.device_nodes = f.texts_or("device_nodes", {});

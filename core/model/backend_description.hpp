@@ -49,7 +49,7 @@ const std::vector<std::string>& shared_backend_keys();
 struct BackendDescription {
   std::string name;
   std::string summary, fingerprint, withholds;
-  std::vector<std::string> languages;
+  std::vector<std::string> languages;           ///< the first one is that of device code
   std::map<std::string, std::string> suffixes;  ///< by language: ".py"
   std::vector<BackendParameter> parameters;
   std::vector<std::string> device_nodes, driver_folders;

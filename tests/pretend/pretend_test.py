@@ -64,7 +64,7 @@ class Pretend(unittest.TestCase):
         self.assertEqual(wrong["outcome"], "wrong", wrong)
 
     def test_an_answer_is_judged(self) -> None:
-        verdict = self.judge(f"Here it is.\n```pretend\n{KERNEL}```\n", name="answer.md")
+        verdict = self.judge(f"Here it is.\n```pretendc\n{KERNEL}```\n", name="answer.md")
         self.assertEqual(verdict["outcome"], "correct", verdict)
 
     def test_its_key_reaches_its_builds(self) -> None:

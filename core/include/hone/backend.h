@@ -84,7 +84,7 @@ typedef struct hone_backend_factory {
   /* [any] Writes a MessagePack map. Touches no device: the host calls this in its own process.
    *   "summary": str, one line; "fingerprint": str, devices and driver.
    *   "devices": [{"index": int, "name": str, "cores": int}].
-   *   "languages": [str]. Where submissions are device code, the first one is called as the backend is.
+   *   "languages": [str]. The first one is that of device code, if submissions are device code.
    *   "suffixes": {language: str}, ".cu": of the file name of a submission, for each language.
    *   "withholds": "freeze"|"stream"|"copy". With "freeze" submissions run on the processor; else they are device code.
    * These members may be missing:

@@ -61,7 +61,7 @@ EvaluatorOptions court_options(const Defences& defences, const std::string& isol
   options.isolation = isolation;
   options.backend_library = backend_library();
   options.libexec = libexec();
-  Toolchain& toolchain = options.toolchains[options.backend];
+  Toolchain& toolchain = options.toolchains[options.language];
   options.readable = {options.backend_library.parent_path().string()};
   if (const std::string compiler = variable("HONE_GPU_COMPILER"); !compiler.empty()) {
     toolchain.options.set("compiler", compiler);
