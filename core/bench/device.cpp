@@ -101,7 +101,7 @@ class DeviceBench {
     Submission s;
     s.task = task;
     s.backend = options_.backend;
-    s.language = options_.backend;
+    s.language = options_.language;
     // Another source each time: the cache must not answer. Behind it, for the plan leads.
     s.source = source + "\n// " + std::to_string(++number_) + "\n";
     s.client = "bench";

@@ -212,7 +212,7 @@ class LocalEvaluator : public Evaluator {
       const Submission& s = job->submission;
       auto source = planned_submission(*s.task, s.language, s.source, options_);
       if (!source) {
-        finish(job, verdict_of_plan(source.error(), submission_name(s.language)));
+        finish(job, verdict_of_plan(source.error(), submission_name(s.language, options_)));
         continue;
       }
       job->plan = std::move(source->plans[Form::kEntry]);
@@ -223,7 +223,8 @@ class LocalEvaluator : public Evaluator {
         finish(job, built.error().in("build"));
         continue;
       }
-      if (auto failed = verdict_of_build(**built, submission_name(s.language), options_)) {
+      if (auto failed =
+              verdict_of_build(**built, submission_name(s.language, options_), options_)) {
         finish(job, std::move(*failed));
         continue;
       }

@@ -8,15 +8,15 @@
 
 #include "evaluate/memory_budget.hpp"
 #include "judge_protocol/settings.hpp"
+#include "model/backend_description.hpp"
 
 namespace hone {
 
 /// How one language is compiled.
 struct Toolchain {
-  std::string compiler;  ///< absolute path; of device code also empty: what the backend finds
+  std::string compiler;  ///< absolute path; device code: empty
   std::vector<std::string> flags;
-  std::string architecture;          ///< of device code: "sm_90"; empty: the first device's
-  std::vector<std::string> include;  ///< of device code: folders of headers
+  Value options = Value::map();  ///< device code: the backend's own keys of the configuration
 };
 
 /// One device: its number (of device code), the judge's own core, and the cores that submissions run on, the first for
@@ -38,6 +38,10 @@ struct EvaluatorOptions {
   /// Submissions are code of a device with memory of its own: plans say how it is started, and
   /// processes that run it are ours.
   bool device_code = false;
+  std::map<std::string, std::string> suffixes = {
+      {"c", ".c"}, {"c++", ".cpp"}, {"python", ".py"}};  ///< of submissions, by language
+  std::string language;               ///< device code: that of submissions, plans and harness
+  std::string harness, known_answer;  ///< device code: texts of BackendDescription
   std::string isolation = "client";  ///< device code: "client" keeps a process for it, "fresh" none
   std::string module_isolation =
       "fresh";  ///< device code: modules of one "episode" or one "client" share a process, or none do
@@ -66,6 +70,9 @@ struct EvaluatorOptions {
   double suspect_factor = 2;    ///< likewise, times the best of its task so far
   MeasureSettings measure;
 };
+
+/// Takes what a backend of device code says of itself.
+void use_description(const BackendDescription& description, EvaluatorOptions& options);
 
 /// Where modules compute, in run_module.py's words.
 inline std::string module_place_of(const EvaluatorOptions& options) {

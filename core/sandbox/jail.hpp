@@ -25,9 +25,10 @@ struct JailPlan {
   bool private_root = false;       ///< with mount, network, ipc and host name namespaces
   bool pid_namespace = false;
   bool change_user = false;
-  uid_t user = 0;           ///< with change_user
-  std::string work_folder;  ///< without a private root: the folder of has_work_folder()
-  std::string plugins;      ///< candidates with a private root see it
+  uid_t user = 0;                       ///< with change_user
+  std::string work_folder;              ///< without a private root: the folder of has_work_folder()
+  const DeviceFiles* device = nullptr;  ///< seen if the request asks for the device
+  std::string plugins;                  ///< candidates with a private root see it
   std::string
       libraries;  ///< those of a bundle, which programs in a private root need; may not exist
   Image image = nullptr;        ///< in the place of the request's program, whose arguments it gets

@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "sandbox/device_files.hpp"
 #include "sandbox/probe.hpp"
 
 namespace hone {
@@ -88,6 +89,7 @@ struct LauncherOptions {
   int slots = 64;                   ///< processes at a time
   std::uint32_t first_uid = 61000;  ///< users of the slots, when root
   std::filesystem::path root;       ///< of plugins and libraries; start() fills it in
+  DeviceFiles device;               ///< what processes with SpawnRequest::device see
   /// A program and its arguments that has loaded an image and runs the launcher (hone-launcher.so): what it starts
   /// are copies of that image, jailed as any program is. Empty: hone-launcher.
   std::vector<std::string> image;

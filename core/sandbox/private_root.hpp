@@ -33,9 +33,6 @@ Status map_own_user(uid_t user, gid_t group);
 
 /// What any dynamically linked program needs: the loader, its cache and the libraries.
 std::vector<std::string> library_folders();
-/// The nodes of GPUs that there are, and the folders of their drivers outside library_folders().
-std::vector<std::string> device_nodes();
-std::vector<std::string> driver_folders();
 /// And what compilers need.
 std::vector<std::string> toolchain_folders();
 

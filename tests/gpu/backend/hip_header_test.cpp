@@ -2,7 +2,6 @@
 // has otherwise is compared with 6 and newer alone.
 #include <hip/hip_runtime_api.h>
 
-#define HONE_GPU_HIP 1
 #include "vendor/hip.h"
 
 namespace hone_gpu {
