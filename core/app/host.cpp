@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/load_config.hpp"
 #include "app/parts.hpp"
 #include "base/descriptors.hpp"
 #include "base/files.hpp"
@@ -63,22 +64,30 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
   return {};
 }
 
+/// Folders that a backend's own keys name for its builders.
+std::vector<std::string> paths_of_builders(const BackendConfig& config) {
+  std::vector<std::string> folders;
+  for (const BackendParameter& parameter : config.description.parameters) {
+    const Value* value = config.options.find(parameter.name);
+    if (parameter.path == PathKind::kNone || value == nullptr) continue;
+    const Value::Array one{*value};
+    for (const Value& path : value->is_array() ? value->as_array() : one) {
+      if (!path.is_string() || !path.as_string().starts_with('/')) continue;  // "auto"
+      const std::filesystem::path named = path.as_string();
+      folders.push_back(parameter.path == PathKind::kFile ? named.parent_path() : named);
+    }
+  }
+  return folders;
+}
+
 /// The judge and the process that drives the device spin at the same time. Each gets a core if there are enough. These are the last cores of the machine, because builders use the first.
-Status use_gpu(const GpuConfig& config, EvaluatorOptions& options) {
-  options.device_code = true;
+Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.isolation = config.isolation;
   options.module_isolation = config.module_isolation;
   options.runner_uses = static_cast<std::size_t>(config.uses);
   options.backend_library = config.library;
-  Toolchain toolchain;
-  if (config.compiler != "auto") toolchain.compiler = config.compiler;
-  toolchain.flags = config.flags;
-  toolchain.architecture = config.architecture;
-  toolchain.include = config.include;
-  options.readable = config.include;
-  if (!toolchain.compiler.empty())
-    options.readable.push_back(std::filesystem::path(toolchain.compiler).parent_path().string());
-  options.toolchains[options.backend] = std::move(toolchain);
+  options.readable = paths_of_builders(config);
+  options.toolchains[options.language].options = config.options;
   const int cpus = cpu_count();
   const auto add = [&](std::int64_t device, std::vector<DeviceSpec>& to) {
     const int first = 2 * static_cast<int>(options.devices.size() + options.lanes.size());
@@ -106,12 +115,12 @@ IsolationLevel level_of(const std::string& name) {
 
 }  // namespace
 
-const GpuConfig* device_config(const Config& config, std::string_view backend) {
-  if (backend == "cuda") return &config.cuda;
-  return backend == "hip" ? &config.hip : nullptr;
+const BackendConfig* device_config(const Config& config, std::string_view backend) {
+  const auto found = config.backends.find(backend);
+  return found != config.backends.end() ? &found->second : nullptr;
 }
 
-std::int64_t module_lanes(const GpuConfig& config) {
+std::int64_t module_lanes(const BackendConfig& config) {
   // A baseline in one lane would make the other lanes wait for it.
   if (config.python.empty() || config.module_isolation != "fresh") return 1;
   if (config.module_lanes > 0) return config.module_lanes;
@@ -148,6 +157,8 @@ LauncherOptions launcher_options(const Config& config) {
   options.workdir = config.isolation.workdir;
   options.slots = static_cast<int>(config.isolation.slots);
   options.first_uid = static_cast<std::uint32_t>(config.isolation.first_uid);
+  if (const BackendConfig* backend = device_config(config, config.backend))
+    options.device = device_files_of(backend->description);
   return options;
 }
 
@@ -212,8 +223,9 @@ Result<EvaluatorOptions> evaluator_options(const Config& config, const Registry&
   EvaluatorOptions options;
   options.backend = config.backend;
   options.libexec = install_root() / "libexec";
-  if (const GpuConfig* devices = device_config(config, config.backend)) {
-    HONE_TRY(use_gpu(*devices, options));
+  if (const BackendConfig* devices = device_config(config, config.backend)) {
+    use_description(devices->description, options);
+    HONE_TRY(use_devices(*devices, options));
   } else {
     HONE_TRY(use_cpu(config, options));
   }

@@ -44,10 +44,10 @@ Result<Environments> open_environments(const Config& config, const Registry& reg
 Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config);
 ServerOptions server_options(const Config& config);
 
-/// The section of a device backend; nullptr for other backends.
-const GpuConfig* device_config(const Config& config, std::string_view backend);
+/// The section of a backend of device code; nullptr for other backends.
+const BackendConfig* device_config(const Config& config, std::string_view backend);
 /// Number of lanes of the first device, including its main lane (EvaluatorOptions::lanes).
-std::int64_t module_lanes(const GpuConfig& config);
+std::int64_t module_lanes(const BackendConfig& config);
 /// Builds at a time (EvaluatorOptions::builders).
 std::int64_t builder_count(const Config& config);
 

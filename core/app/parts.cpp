@@ -106,7 +106,7 @@ Status check_endpoints(const LoadedConfig& loaded) {
 
 Status fit_slots(LoadedConfig& loaded) {
   Config& c = loaded.config;
-  const GpuConfig* gpu = device_config(c, c.backend);
+  const BackendConfig* gpu = device_config(c, c.backend);
   const std::size_t chosen = gpu != nullptr ? gpu->devices.size() : c.cpu.devices.size();
   const std::size_t devices = chosen == 0 ? default_devices(cpu_count()).size() : chosen;
   // Each builder has a pre-started successor. A device has its judge, a candidate and the next one, a zygote, and reference and baseline of each loaded task. A device with its own memory has several waiting candidates, one that ends, and kept ones.

@@ -30,12 +30,23 @@ std::string_view code_name(Code code);
 /// Whether the same request may succeed later with no change by the caller.
 bool is_retryable(Code code);
 
+/// A cause that a program may decide on, because messages are only for people (names: error_cause.hpp).
+enum class ErrorCause {
+  kNone,
+  kPluginEnded,      ///< a call ended the process of its plugin
+  kTaskEndedPlugin,  ///< as kPluginEnded, and it was the call that reads the task
+  kUnfitTask,        ///< the dataset cannot make a task of the named record
+};
+
 struct [[nodiscard]] Error {
   Code code = Code::kInternal;
   std::string message;  ///< lower case, no final period, outer to inner, found and expected
+  ErrorCause cause = ErrorCause::kNone;
 
   /// The same error with a context: "context: message".
-  Error in(std::string_view context) const { return {code, std::string(context) + ": " + message}; }
+  Error in(std::string_view context) const {
+    return {code, std::string(context) + ": " + message, cause};
+  }
 };
 
 inline Error invalid_argument(std::string message) {

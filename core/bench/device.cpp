@@ -101,7 +101,7 @@ class DeviceBench {
     Submission s;
     s.task = task;
     s.backend = options_.backend;
-    s.language = options_.backend;
+    s.language = options_.language;
     // A unique source, so that the build cache does not apply. The change is at the end, because the plan
     // must come first.
     s.source = source + "\n// " + std::to_string(++number_) + "\n";

@@ -218,8 +218,9 @@ Status reload(Candidate& self) {
 
 /// Rationale: a module on a device is sealed before the driver has threads, which no seal would bind, and
 /// makes its context when it is told to, for that disturbs what is measured: by a setup, or ahead of one by kOpenAhead.
-Status seal_and_wait(Candidate& self) {
-  HONE_TRY(seal_module(self.readable, "."));
+Status seal_and_wait(Candidate& self, const Backend& backend) {
+  HONE_ASSIGN(const BackendDescription description, backend.description());
+  HONE_TRY(seal_module(self.readable, ".", {description.device_nodes, description.driver_folders}));
   self.sealed = true;
   pollfd polled{kSocket, POLLIN, 0};
   while (poll(&polled, 1, -1) < 0 && errno == EINTR) {
@@ -250,7 +251,7 @@ int candidate_main(int argc, char** argv, const hone_python* python) {
   if (!backend) return fail(backend.error());
   self.readable.assign(argv + 3, argv + argc);
   if (python != nullptr && python->on_device != 0) {
-    if (const Status waited = seal_and_wait(self); !waited) return fail(waited.error());
+    if (const Status waited = seal_and_wait(self, **backend); !waited) return fail(waited.error());
   }
   const Status opened =
       open(self, **backend, static_cast<std::uint32_t>(std::atoi(argv[2])), python);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "config/config.hpp"
+#include "app/load_config.hpp"
 #include "terminal/terminal.hpp"
 
 namespace hone {

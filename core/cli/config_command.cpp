@@ -33,9 +33,9 @@ class ConfigCommand : public Command {
   }
 
   int run(Terminal& terminal) override {
-    if (keys_) return list_keys(terminal);
     auto loaded = config_.load();
     if (!loaded) return config_.fail(terminal, loaded.error());
+    if (keys_) return list_keys(terminal, loaded->config);
     if (const Status good = check_all(*loaded); !good) return terminal.fail(good.error());
     const Value value = config_to_value(loaded->config);
     if (json_) {
@@ -101,10 +101,10 @@ class ConfigCommand : public Command {
     return same ? text : to_json(value);
   }
 
-  int list_keys(Terminal& terminal) const {
+  int list_keys(Terminal& terminal, const Config& config) const {
     std::vector<Row> rows;
     Value listed = Value::array();
-    for (const ConfigKey& key : config_keys()) {
+    for (const ConfigKey& key : config_keys(config)) {
       rows.push_back({{key.name, Colour::kBold}, {key.expected}, {key.doc, Colour::kDim}});
       listed.push(Value::map({{"key", key.name}, {"expected", key.expected}, {"doc", key.doc}}));
     }

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
 #include "conformance/check_process.hpp"
+#include "judge/known_answer.hpp"
 #include "plugin/backend.hpp"
 #include "terminal/terminal.hpp"
 
@@ -70,27 +71,19 @@ Value ask(const std::string& question, const std::string& library, const Value& 
 }
 
 /// Build options of this backend that depend on the machine.
-Value build_options(const GpuConfig* config, const Value& probe) {
-  Value options = Value::map({{"seconds", kBuildSeconds}});
-  std::string architecture = config != nullptr ? config->architecture : "";
+Value build_options(const BackendConfig* config, const Value& probe) {
+  Value options = config != nullptr ? config->options : Value::map();
+  options.set("seconds", kBuildSeconds);
+  std::string architecture = text_in(options, "architecture");
   const Value* devices = probe.find("devices");
   if (architecture.empty() && devices != nullptr && !devices->as_array().empty()) {
     architecture = text_in(devices->as_array().front(), "architecture");
   }
   if (!architecture.empty()) options.set("architecture", architecture);
-  if (config == nullptr) return options;
-  if (config->compiler != "auto") options.set("compiler", config->compiler);
-  const auto texts = [](const std::vector<std::string>& list) {
-    Value array = Value::array();
-    for (const std::string& item : list) array.push(item);
-    return array;
-  };
-  options.set("flags", texts(config->flags));
-  options.set("include", texts(config->include));
   return options;
 }
 
-void ask_both(const std::string& library, const GpuConfig* config, double seconds,
+void ask_both(const std::string& library, const BackendConfig* config, double seconds,
               BackendReport& report) {
   const Value devices = ask("devices", library, Value::map(), seconds);
   report.trouble = text_in(devices, "error");
@@ -117,7 +110,7 @@ BackendReport examine_backend(const Config& config, const Registry& registry,
     report.driver_help = text_in(*needs, "driver");
     report.compiler_help = text_in(*needs, "compiler");
   }
-  const GpuConfig* own = device_config(config, name);
+  const BackendConfig* own = device_config(config, name);
   if (own != nullptr && report.configured) report.wanted = own->devices;
   std::filesystem::path library = own != nullptr ? own->library : "";
   if (library.empty()) {
@@ -208,22 +201,23 @@ Result<Value> tell_compiler(const Backend& backend, const Value& asked) {
   const std::string folder = text_in(asked, "folder");
   const Value* given = asked.find("options");
   const Value options = given != nullptr ? *given : Value::map();
-  HONE_ASSIGN(const Value described, backend.describe(Value::map()));
+  HONE_ASSIGN(const BackendDescription described, backend.description());
   if (folder.empty() || chdir(folder.c_str()) != 0) {
     return system_error("create a build folder", errno);
   }
-  const std::string text = "extern \"C\" __global__ void probe(int* x) { x[threadIdx.x] += 1; }\n";
+  const std::string text =
+      described.known_answer.empty() ? std::string(known_answer_source()) : described.known_answer;
   const auto tried = backend.build(
       Value::map({{"sources", Value::array({Value::map({{"name", "probe"}, {"text", text}})})},
-                  {"language", described.find("languages")->as_array().front()},
-                  {"entries", Value::array({"probe"})},
+                  {"language", described.languages.front()},
+                  {"entries", Value::array({known_answer_kernels().front()})},
                   {"options", options}}));
   if (!tried) return own_words(tried.error(), backend, "build");
   const Value& built = *tried;
   const std::string toolchain = text_in(built, "toolchain");
   if (*built.find("ok") != Value(true)) {
     return unavailable(toolchain + (toolchain.empty() ? "" : ": ") +
-                       "it cannot build a kernel of one line: " + text_in(built, "diagnostics"));
+                       "it cannot build a small kernel: " + text_in(built, "diagnostics"));
   }
   const std::string architecture = text_in(options, "architecture");
   return Value::map(

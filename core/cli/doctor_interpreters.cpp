@@ -40,12 +40,14 @@ std::vector<Finding> examine_interpreters(const Config& config) {
     bool device;
   };
   std::vector<Named> named{{"cpu.python", config.cpu.python, false}};
-  if (const GpuConfig* own = device_config(config, config.backend); own != nullptr)
+  if (const BackendConfig* own = device_config(config, config.backend); own != nullptr)
     named.push_back({config.backend + ".python", own->python, true});
   std::vector<Finding> findings;
   for (const auto& [key, path, device] : named) {
     if (path.empty()) continue;
-    const auto launcher = Launcher::start({});
+    LauncherOptions options;
+    options.device = launcher_options(config).device;
+    const auto launcher = Launcher::start(options);
     const auto said = launcher ? describe(**launcher, key, path, device) : launcher.error();
     findings.push_back(
         {key, said ? Finding::kGood : Finding::kMissing,

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "base/files.hpp"
-#include "base/readable.hpp"
 #include "config/schema.hpp"
 #include "config/sources.hpp"
 #include "model/fields.hpp"
@@ -137,74 +136,6 @@ class Writer : public SchemaVisitor {
   void put(std::string_view key, Value member) { value.set(key, std::move(member)); }
 };
 
-/// Lists keys.
-class Documenter : public SchemaVisitor {
- public:
-  explicit Documenter(std::vector<ConfigKey>& keys, std::string prefix = {})
-      : keys_(keys), prefix_(std::move(prefix)) {}
-
-  void text(std::string_view key, std::string&, std::string_view doc) override {
-    add(key, "text", doc);
-  }
-  void choice(std::string_view key, std::string&, const std::vector<std::string>& allowed,
-              std::string_view doc) override {
-    std::string expected;
-    for (const std::string& one : allowed) expected += (expected.empty() ? "" : " | ") + one;
-    add(key, expected, doc);
-  }
-  void integer(std::string_view key, std::int64_t&, Range r, std::string_view doc) override {
-    const bool bytes = key.ends_with("bytes");
-    const auto text = [bytes](double bound) {
-      return bytes ? readable_bytes(static_cast<std::int64_t>(bound)) : readable_number(bound);
-    };
-    add(key, std::string(bytes ? "bytes, " : "integer, ") + text(r.low) + " to " + text(r.high),
-        doc);
-  }
-  void number(std::string_view key, double&, Range r, std::string_view doc) override {
-    add(key, "number, " + between(r), doc);
-  }
-  void number_or_nil(std::string_view key, std::optional<double>&, Range r,
-                     std::string_view doc) override {
-    add(key, "number, " + between(r) + ", or null", doc);
-  }
-  void flag(std::string_view key, bool&, std::string_view doc) override {
-    add(key, "true | false", doc);
-  }
-  void texts(std::string_view key, std::vector<std::string>&, std::string_view doc) override {
-    add(key, "list of texts", doc);
-  }
-  void integers(std::string_view key, std::vector<std::int64_t>&, Range r,
-                std::string_view doc) override {
-    add(key, "list of integers, each " + between(r), doc);
-  }
-  void open_map(std::string_view key, Value&, std::string_view doc) override {
-    add(key, "map", doc);
-  }
-  void group(std::string_view key, const Walk& walk) override {
-    Documenter inner(keys_, prefix_ + std::string(key) + ".");
-    walk(inner);
-  }
-  void list(std::string_view key, std::size_t, const std::function<void(std::size_t)>& resize,
-            const std::function<void(std::size_t, SchemaVisitor&)>& walk,
-            std::string_view doc) override {
-    add(key, "list of maps", doc);
-    resize(1);
-    Documenter inner(keys_, prefix_ + std::string(key) + "[].");
-    walk(0, inner);
-  }
-
- private:
-  static std::string between(Range r) {
-    return readable_number(r.low) + " to " + readable_number(r.high);
-  }
-  void add(std::string_view key, std::string expected, std::string_view doc) {
-    keys_.push_back({prefix_ + std::string(key), std::move(expected), std::string(doc)});
-  }
-
-  std::vector<ConfigKey>& keys_;
-  const std::string prefix_;
-};
-
 std::string absolute_from(const std::filesystem::path& folder, const std::string& path) {
   if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
   return std::filesystem::absolute(folder / path).lexically_normal().string();
@@ -258,6 +189,48 @@ void make_paths_absolute(Config& config, const std::filesystem::path& folder,
     locate("/plugins/paths/" + std::to_string(i), config.plugin_paths[i]);
   locate("/server/keys", config.server.keys);
   locate("/isolation/workdir", config.isolation.workdir);
+}
+
+/// Gives each backend of device code its section. Returns why others have none.
+std::vector<std::string> add_sections(Config& config, const FindBackends& find,
+                                      const std::filesystem::path& folder, const Sources& sources) {
+  if (!find) return {};
+  Config plugins;  // mistakes in it are reported when the whole configuration is read
+  if (const Value* section = sources.document.value.find("plugins")) {
+    const Value alone = Value::map({{"plugins", *section}});
+    Fields fields(alone, sources.name);
+    Reader reader(fields);
+    walk_config(plugins, reader);
+    make_paths_absolute(plugins, folder, sources);
+  }
+  FoundBackends found = find(plugins);
+  const Value taken = config_to_value(Config());
+  for (BackendDescription& one : found.described) {
+    const std::string name = one.name;
+    if (!one.has_device_code()) continue;
+    if (taken.find(name) != nullptr) {
+      found.refused.push_back("backend '" + name + "': the configuration has a section '" + name +
+                              "'; rename the backend");
+      continue;
+    }
+    BackendConfig& section = config.backends[name];
+    for (const BackendParameter& parameter : one.parameters)
+      section.options.set(parameter.name, parameter.fallback);
+    section.description = std::move(one);
+  }
+  return std::move(found.refused);
+}
+
+/// If the configuration names an unknown backend, the error says which backends were refused.
+Status explained(Status status, const Config& config, const Value& document,
+                 const std::vector<std::string>& refused) {
+  const Value* backend = document.find("backend");
+  if (status || refused.empty() || backend == nullptr || !backend->is_string()) return status;
+  const std::string& name = backend->as_string();
+  if (name == "cpu" || config.backends.count(name) != 0) return status;
+  std::string reasons;
+  for (const std::string& reason : refused) reasons += "; " + reason;
+  return Error{status.error().code, status.error().message + reasons};
 }
 
 /// Rules that involve more than one key.
@@ -316,9 +289,15 @@ Status check_paths(const LoadedConfig& loaded) {
 
 }  // namespace
 
+std::map<std::string, std::string*> interpreters_of(Config& config) {
+  std::map<std::string, std::string*> found{{"/cpu/python", &config.cpu.python}};
+  for (auto& [name, section] : config.backends) found["/" + name + "/python"] = &section.python;
+  return found;
+}
+
 Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
                                   const std::filesystem::path& folder,
-                                  const std::vector<std::string>& sets) {
+                                  const std::vector<std::string>& sets, const FindBackends& find) {
   Sources sources{std::string(name), {}, {}};
   HONE_ASSIGN(sources.document, parse_yaml(text, name));
   if (sources.document.value.is_nil()) sources.document.value = Value::map();
@@ -326,11 +305,12 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
 
   LoadedConfig loaded;
   Config& config = loaded.config;
+  const std::vector<std::string> refused = add_sections(config, find, folder, sources);
   Fields fields(sources.document.value, std::string(name),
                 [&](std::string_view pointer) { return sources.find(pointer, false); });
   Reader reader(fields);
   walk_config(config, reader);
-  HONE_TRY(fields.finish());
+  HONE_TRY(explained(fields.finish(), config, sources.document.value, refused));
   HONE_TRY(check_whole(config, sources));
 
   make_paths_absolute(config, folder, sources);
@@ -339,7 +319,7 @@ Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
 }
 
 Result<LoadedConfig> load_config(const std::filesystem::path& path,
-                                 const std::vector<std::string>& sets) {
+                                 const std::vector<std::string>& sets, const FindBackends& find) {
   std::string text, name = "defaults";
   std::filesystem::path folder = std::filesystem::current_path();
   if (!path.empty()) {
@@ -347,7 +327,7 @@ Result<LoadedConfig> load_config(const std::filesystem::path& path,
     name = path.string();
     folder = std::filesystem::absolute(path).parent_path();
   }
-  HONE_ASSIGN(LoadedConfig loaded, parse_config(text, name, folder, sets));
+  HONE_ASSIGN(LoadedConfig loaded, parse_config(text, name, folder, sets, find));
   HONE_TRY(check_paths(loaded));
   return loaded;
 }
@@ -367,14 +347,6 @@ Value config_to_value(const Config& config) {
   Writer writer;
   walk_config(copy, writer);
   return writer.value;
-}
-
-std::vector<ConfigKey> config_keys() {
-  std::vector<ConfigKey> keys;
-  Config config;
-  Documenter documenter(keys);
-  walk_config(config, documenter);
-  return keys;
 }
 
 }  // namespace hone

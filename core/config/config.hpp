@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/backend_description.hpp"
 #include "model/value.hpp"
 
 namespace hone {
@@ -95,15 +97,14 @@ struct CpuConfig {
   std::vector<DeviceConfig> devices;  ///< empty: chosen for the cores of this machine
 };
 
-/// A backend of GPUs.
-/// Of a device, that each have a judge and two cores.
+/// Most modules that one device checks at a time. Each has a judge and two cores.
 inline constexpr std::int64_t kModuleLanesMax = 8;
 
-struct GpuConfig {
-  std::string compiler = "auto";     ///< the runtime compiler's library (or clang, for hip)
-  std::string architecture;          ///< "sm_90"; empty: the first device's
-  std::vector<std::string> flags;    ///< flags for the compiler
-  std::vector<std::string> include;  ///< folders of headers; empty: the toolkit's folders
+/// The section of a backend of device code: keys that hone reads, and those that the backend describes.
+struct BackendConfig {
+  BackendDescription description;
+  /// A value for each of description.parameters, by name. Builds get them as options.
+  Value options = Value::map();
   std::vector<std::int64_t> devices{0};
   std::string isolation = "client";  ///< submissions of a client share a process, or "fresh"
   std::string module_isolation =
@@ -172,7 +173,7 @@ struct Config {
   JournalConfig journal;
   RewardConfig reward;
   CpuConfig cpu;
-  GpuConfig cuda, hip;
+  std::map<std::string, BackendConfig, std::less<>> backends;  ///< of device code, by name
   EvaluateConfig evaluate;
   IsolationConfig isolation;
   std::vector<std::string>
@@ -182,11 +183,15 @@ struct Config {
 };
 
 /// Interpreters of modules by JSON pointer, one for each backend.
-inline std::map<std::string, std::string*> interpreters_of(Config& config) {
-  return {{"/cpu/python", &config.cpu.python},
-          {"/cuda/python", &config.cuda.python},
-          {"/hip/python", &config.hip.python}};
-}
+std::map<std::string, std::string*> interpreters_of(Config& config);
+
+/// The backends that a configuration can name.
+struct FoundBackends {
+  std::vector<BackendDescription> described;
+  std::vector<std::string> refused;  ///< for each other one, why
+};
+/// Finds them. `plugins`: a configuration of which only the section `plugins` has been read.
+using FindBackends = std::function<FoundBackends(const Config& plugins)>;
 
 /// A configuration with the source of each value.
 struct LoadedConfig {
@@ -198,18 +203,16 @@ struct LoadedConfig {
   std::string place(std::string_view pointer) const;
 };
 
-/// Reads YAML text. Errors begin with `name` ("name:LINE: …"). Relative paths are relative to `folder`. `sets` are "key.key=value" from the command line, with the value in YAML; they take precedence. Unknown keys, wrong types and values out of range are invalid_argument.
+/// Reads YAML text. Errors begin with `name` ("name:LINE: …"). Relative paths are relative to `folder`. `sets` are "key.key=value" from the command line, with the value in YAML; they take precedence. Unknown keys, wrong types and values out of range are invalid_argument. Each backend of device code that `find` describes has a section.
 Result<LoadedConfig> parse_config(std::string_view text, std::string_view name,
                                   const std::filesystem::path& folder,
-                                  const std::vector<std::string>& sets = {});
+                                  const std::vector<std::string>& sets = {},
+                                  const FindBackends& find = {});
 
 /// Reads a file; an empty path means only the defaults. A path in plugins.paths, cpu.readable or
-/// isolation.workdir that does not exist is invalid_argument.
-///
-///   HONE_ASSIGN(const LoadedConfig loaded, load_config("configs/laptop.yaml",
-///   {"server.drain_s=5"}));
+/// isolation.workdir that does not exist is invalid_argument. core/app/load_config.hpp finds the backends.
 Result<LoadedConfig> load_config(const std::filesystem::path& path,
-                                 const std::vector<std::string>& sets = {});
+                                 const std::vector<std::string>& sets, const FindBackends& find);
 
 /// The configuration as a map that parse_config accepts.
 Value config_to_value(const Config& config);
@@ -220,6 +223,7 @@ struct ConfigKey {
   std::string expected;  ///< "a number from 1 to 86400"
   std::string doc;
 };
-std::vector<ConfigKey> config_keys();
+/// All keys, with those of the sections that `config` has.
+std::vector<ConfigKey> config_keys(const Config& config);
 
 }  // namespace hone

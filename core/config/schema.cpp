@@ -79,12 +79,38 @@ void walk_cpu(CpuConfig& c, SchemaVisitor& v) {
       "sets of cores, each of which measures independently; empty: chosen for this machine");
 }
 
-void walk_gpu(GpuConfig& c, SchemaVisitor& v) {
-  v.text("compiler", c.compiler, "path of the runtime compiler's library, or auto");
-  v.text("architecture", c.architecture,
-         "target architecture; empty: the architecture of the device");
-  v.texts("flags", c.flags, "flags for the compiler; hone adds all others");
-  v.texts("include", c.include, "folders of the vendor's headers; empty: the toolkit's folders");
+void walk_parameter(const BackendParameter& p, Value& value, SchemaVisitor& v) {
+  const SchemaVisitor::Range range{p.low, p.high};
+  if (p.type == ParameterType::kText) {
+    std::string text = value.as_string();
+    p.choices.empty() ? v.text(p.name, text, p.doc) : v.choice(p.name, text, p.choices, p.doc);
+    value = std::move(text);
+  } else if (p.type == ParameterType::kInteger) {
+    std::int64_t integer = value.as_int();
+    v.integer(p.name, integer, range, p.doc);
+    value = integer;
+  } else if (p.type == ParameterType::kNumber) {
+    double number = value.as_double();
+    v.number(p.name, number, range, p.doc);
+    value = number;
+  } else if (p.type == ParameterType::kFlag) {
+    bool flag = value.as_bool();
+    v.flag(p.name, flag, p.doc);
+    value = flag;
+  } else {
+    std::vector<std::string> texts;
+    for (const Value& item : value.as_array()) texts.push_back(item.as_string());
+    v.texts(p.name, texts, p.doc);
+    value = Value::Array(texts.begin(), texts.end());
+  }
+}
+
+void walk_backend(BackendConfig& c, SchemaVisitor& v) {
+  for (const BackendParameter& parameter : c.description.parameters) {
+    Value value = *c.options.find(parameter.name);
+    walk_parameter(parameter, value, v);
+    c.options.set(parameter.name, std::move(value));
+  }
   v.integers("devices", c.devices, {0, 1023}, "numbers of the devices that evaluate");
   v.choice("isolation", c.isolation, {"client", "fresh"},
            "process of a submission: shared by one client's submissions, or fresh for each");
@@ -187,7 +213,9 @@ void walk_plugin_host(PluginHostConfig& c, SchemaVisitor& v) {
 }  // namespace
 
 void walk_config(Config& c, SchemaVisitor& v) {
-  v.choice("backend", c.backend, {"cpu", "cuda", "hip"}, "hardware backend");
+  std::vector<std::string> backends{"cpu"};
+  for (const auto& [name, section] : c.backends) backends.push_back(name);
+  v.choice("backend", c.backend, backends, "hardware backend");
   v.group("server", [&c](SchemaVisitor& inner) { walk_server(c.server, inner); });
   v.group("environment", [&c](SchemaVisitor& inner) { walk_environment(c.environment, inner); });
   walk_datasets(c.datasets, v);
@@ -208,8 +236,10 @@ void walk_config(Config& c, SchemaVisitor& v) {
                    "configuration of the plugin; `hone plugins NAME` lists its keys");
   });
   v.group("cpu", [&c](SchemaVisitor& inner) { walk_cpu(c.cpu, inner); });
-  v.group("cuda", [&c](SchemaVisitor& inner) { walk_gpu(c.cuda, inner); });
-  v.group("hip", [&c](SchemaVisitor& inner) { walk_gpu(c.hip, inner); });
+  for (auto& [name, section] : c.backends) {
+    BackendConfig* const own = &section;
+    v.group(name, [own](SchemaVisitor& inner) { walk_backend(*own, inner); });
+  }
   v.group("evaluate", [&c](SchemaVisitor& inner) { walk_evaluate(c.evaluate, inner); });
   v.group("isolation", [&c](SchemaVisitor& inner) { walk_isolation(c.isolation, inner); });
   v.group("plugins", [&c](SchemaVisitor& inner) {

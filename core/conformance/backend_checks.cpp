@@ -2,6 +2,7 @@
 #include "conformance/checks.hpp"
 #include "plugin/backend.hpp"
 #include "plugin/call.hpp"
+#include "sandbox/device_files.hpp"
 
 namespace hone {
 namespace {
@@ -23,6 +24,13 @@ Result<CheckResult> describe(const CheckSubject& subject) {
   if (first == second) return passed();
   return internal_error("describe: expected the same twice, found " + to_json(first) + " and " +
                         to_json(second));
+}
+
+Result<CheckResult> device_files(const CheckSubject& subject) {
+  HONE_ASSIGN(const auto backend, load(subject));
+  HONE_ASSIGN(const BackendDescription description, backend->description());
+  HONE_TRY(check_device_files({description.device_nodes, description.driver_folders}));
+  return passed();
 }
 
 Result<CheckResult> garbage_config(const CheckSubject& subject) {
@@ -50,6 +58,8 @@ const std::vector<Check>& backend_checks() {
   static const std::vector<Check> checks{
       {"backend.table", "has the function table of the host's ABI version", table},
       {"backend.describe", "describes itself, with correct types and repeatably", describe},
+      {"backend.device_files", "names device nodes and driver folders that hone allows",
+       device_files},
       {"backend.garbage_config", "survives an invalid configuration", garbage_config},
       {"backend.release_null", "accepts null handles in release and close", release_null},
   };

@@ -118,13 +118,9 @@ void Episodes::branch(const Caller& caller, const Value& request, Reply reply) {
 }
 
 Status Episodes::try_branch(const Caller& caller, const Value& request, const Reply& reply) {
-  Fields f(request, "branch");
-  const std::uint64_t id = episode_number(f.text("episode", 64));
-  const std::string token = f.text("token", 64);
-  const std::int64_t turn = f.integer("turn", 0, INT64_MAX);
-  const std::string group = f.text_or("group", "", kNameMax);
-  HONE_ASSIGN(const auto key, read_key(caller, f, request));
-  HONE_TRY(f.finish());
+  HONE_ASSIGN(const auto read, wire::read_request<wire::BranchRequest>(request));
+  const std::uint64_t id = episode_number(read.episode);
+  const auto key = reset_key(caller, read.key, request);
   EpisodeTable::Pinned branch, fresh;
   EpisodeRecord record;
   std::vector<TurnRecord> turns;
@@ -133,31 +129,32 @@ Status Episodes::try_branch(const Caller& caller, const Value& request, const Re
   }
   if (!branch) {
     if (state_->refusing) return unavailable("the server is shutting down");
-    HONE_ASSIGN(const Trunk from, trunk(caller, id, token));
-    HONE_TRY(check_turn(from, turn));
-    HONE_ASSIGN(fresh, grow(from, turn, state_->table.unused_id(), state_->now_s()));
-    if (!group.empty()) fresh->group = group;
+    HONE_ASSIGN(const Trunk from, trunk(caller, id, read.token));
+    HONE_TRY(check_turn(from, read.turn));
+    HONE_ASSIGN(fresh, grow(from, read.turn, state_->table.unused_id(), state_->now_s()));
+    if (!read.group.empty()) fresh->group = read.group;
     HONE_ASSIGN(branch, state_->table.insert(caller, fresh, key));
     if (branch == fresh && state_->journal != nullptr) {
-      record = record_of_branch(from, *branch, turn, key);
+      record = record_of_branch(from, *branch, read.turn, key);
       turns = records_of_branch(from, *branch);
     }
   }
   const bool repeat = branch != fresh;
   if (!repeat) {
     log_info("episode " + branch->name(), "branched by '" + caller.client + "' from " +
-                                              episode_name(id) + ", turn " + std::to_string(turn));
+                                              episode_name(id) + ", turn " +
+                                              std::to_string(read.turn));
   }
   HONE_ASSIGN(EpisodeTable::Snapshot now,
               state_->table.peek(caller, branch->id, branch->token_text()));
-  now.turns.resize(
-      static_cast<std::size_t>(turn));  // a repeated request: the branch may have more turns by now
-  now.facts.resize(static_cast<std::size_t>(turn));
+  now.turns.resize(static_cast<std::size_t>(
+      read.turn));  // a repeated request: the branch may have more turns by now
+  now.facts.resize(static_cast<std::size_t>(read.turn));
   now.pending = now.ended = false;
   Value body = resume_reply(now, options_.limits.lease_s, state_->now_s());
   body.set("token", branch->token_text());
   Value info = reset_info(*branch, evaluator_.fingerprint());
-  info.set("parent", episode_name(id)).set("parent_turn", turn);
+  info.set("parent", episode_name(id)).set("parent_turn", read.turn);
   body.set("info", std::move(info));
   answer_new(*branch, repeat, to_msgpack(body), std::move(record), std::move(turns), reply);
   return {};

@@ -15,9 +15,6 @@ namespace {
 
 using Started = EpisodeTable::Started;
 
-/// The number of an episode. A malformed name is reported like the name of an unknown episode.
-std::uint64_t read_episode(Fields& f) { return episode_number(f.text("episode", 64)); }
-
 void answer(const std::vector<Waiter>& waiters, const Result<std::string>& body) {
   for (const Waiter& waiter : waiters) waiter.reply(body);
 }
@@ -101,14 +98,13 @@ Episodes::Episodes(EpisodeOptions options, Environments environments,
 
 void Episodes::step(const Caller& caller, const Value& request, double deadline_s,
                     Progress progress, Reply reply) {
-  Fields f(request, "step");
-  const std::uint64_t id = read_episode(f);
+  auto read = wire::read_request<wire::StepRequest>(request);
+  if (!read) return reply(read.error());
+  const std::uint64_t id = episode_number(read->episode);
   auto flight = std::make_shared<Flight>();
-  flight->turn = f.integer("turn", 0, INT64_MAX);
-  const Value* action = f.map("action");
-  if (Status read = f.finish(); !read) return reply(read.error());
-  flight->action = *action;
-  flight->bytes = std::make_shared<const std::string>(to_msgpack(*action));
+  flight->turn = read->turn;
+  flight->action = std::move(read->action);
+  flight->bytes = std::make_shared<const std::string>(to_msgpack(flight->action));
   flight->hash = sha256(*flight->bytes);
   flight->seed = random_u64();
   flight->deadline_s = deadline_s;
@@ -175,12 +171,10 @@ void Episodes::start(const Started& step) {
 }
 
 Result<Value> Episodes::cancel(const Caller& caller, const Value& request) {
-  Fields f(request, "cancel");
-  const std::uint64_t id = read_episode(f);
-  const std::int64_t turn = f.integer("turn", 0, INT64_MAX);
-  HONE_TRY(f.finish());
+  HONE_ASSIGN(const auto read, wire::read_request<wire::CancelRequest>(request));
+  const std::uint64_t id = episode_number(read.episode);
   HONE_TRY(reload(id));
-  HONE_ASSIGN(const auto marked, state_->table.cancel(caller, id, turn));
+  HONE_ASSIGN(const auto marked, state_->table.cancel(caller, id, read.turn));
   if (marked.first) evaluator_.cancel(*marked.first);
   return Value::map({{"cancelled", marked.second}});
 }
@@ -190,9 +184,8 @@ void Episodes::close(const Caller& caller, const Value& request, Reply reply) {
 }
 
 Status Episodes::try_close(const Caller& caller, const Value& request, const Reply& reply) {
-  Fields f(request, "close");
-  const std::uint64_t id = read_episode(f);
-  HONE_TRY(f.finish());
+  HONE_ASSIGN(const auto read, wire::read_request<wire::CloseRequest>(request));
+  const std::uint64_t id = episode_number(read.episode);
   HONE_TRY(reload(id));
   const auto closed = state_->table.close(caller, id);
   if (!closed) {
@@ -226,20 +219,15 @@ Status Episodes::try_close(const Caller& caller, const Value& request, const Rep
 }
 
 Result<Value> Episodes::resume(const Caller& caller, const Value& request) {
-  Fields f(request, "resume");
-  const std::uint64_t id = read_episode(f);
-  const std::string token = f.text("token", 64);
-  HONE_TRY(f.finish());
+  HONE_ASSIGN(const auto read, wire::read_request<wire::ResumeRequest>(request));
+  const std::uint64_t id = episode_number(read.episode);
   HONE_TRY(reload(id));
-  HONE_ASSIGN(const EpisodeTable::Snapshot snapshot, state_->table.resume(caller, id, token));
+  HONE_ASSIGN(const EpisodeTable::Snapshot snapshot, state_->table.resume(caller, id, read.token));
   return resume_reply(snapshot, options_.limits.lease_s, state_->now_s());
 }
 
-void Episodes::renew(const Caller& caller, const Value& episodes) {
-  if (!episodes.is_array()) return;
-  for (const Value& name : episodes.as_array()) {
-    if (name.is_string()) state_->table.renew(caller, episode_number(name.as_string()));
-  }
+void Episodes::renew(const Caller& caller, const std::vector<std::string>& episodes) {
+  for (const std::string& name : episodes) state_->table.renew(caller, episode_number(name));
 }
 
 std::size_t Episodes::leave(const std::set<std::string>& connections) {

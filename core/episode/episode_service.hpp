@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "episode/episodes.hpp"
 #include "episode/replies.hpp"
 #include "episode/table.hpp"
+#include "wire/requests.hpp"
 
 namespace hone {
 
@@ -78,7 +80,7 @@ class Episodes final : public EpisodeService {
   Result<Value> cancel(const Caller& caller, const Value& request) override;
   void close(const Caller& caller, const Value& request, Reply reply) override;
   Result<Value> resume(const Caller& caller, const Value& request) override;
-  void renew(const Caller& caller, const Value& episodes) override;
+  void renew(const Caller& caller, const std::vector<std::string>& episodes) override;
   std::size_t leave(const std::set<std::string>& connections) override;
   std::size_t reap() override;
   Value stats() const override;
@@ -87,21 +89,23 @@ class Episodes final : public EpisodeService {
   void refuse_new_work() override;
 
  private:
-  static constexpr std::size_t kNameMax = 256;
   Status try_reset(const Caller& caller, const Value& request, const Reply& reply);
   Status try_branch(const Caller& caller, const Value& request, const Reply& reply);
   Status try_close(const Caller& caller, const Value& request, const Reply& reply);
   Result<Trunk> trunk(const Caller& caller, std::uint64_t id, const std::string& token);
-  static Result<std::optional<EpisodeTable::ResetKey>> read_key(const Caller& caller, Fields& f,
-                                                                const Value& request);
+  static std::optional<EpisodeTable::ResetKey> reset_key(const Caller& caller,
+                                                         const std::string& key,
+                                                         const Value& request);
   /// Answers a reset or a branch, once the new episode is recorded.
   void answer_new(const Episode& episode, bool repeat, std::string body, EpisodeRecord record,
                   std::vector<TurnRecord> turns, const Reply& reply);
-  Result<EpisodeTable::Pinned> new_episode(const Caller& caller, Fields& f, RewardChoice& reward);
+  Result<EpisodeTable::Pinned> new_episode(const Caller& caller, const wire::ResetRequest& request,
+                                           RewardChoice& reward);
   Result<EpisodeTable::Pinned> find_reset(const EpisodeTable::ResetKey& key);
-  Status describe_task(const Caller& caller, const Environment& environment, const std::string& id,
-                       const Value* given, Value& described) const;
-  Result<std::shared_ptr<const Task>> choose_task(const Caller& caller, Fields& f,
+  Status describe_task(const Caller& caller, const Environment& environment,
+                       const wire::DescribeRequest& request, Value& described) const;
+  Result<std::shared_ptr<const Task>> choose_task(const Caller& caller,
+                                                  const wire::ResetRequest& request,
                                                   const Episode& episode) const;
   Status read_options(Fields& f, Episode& episode, RewardChoice& reward);
   /// Loads an episode from the journal, if only the journal holds it.
@@ -109,7 +113,9 @@ class Episodes final : public EpisodeService {
   Result<EpisodeTable::Pinned> restore(const StoredEpisode& stored);
   void record_intent(const EpisodeTable::Started& step);
   void start(const EpisodeTable::Started& step);
-  const Environment& environment(const std::string& name) const;
+  /// The default one where the request of this verb names none.
+  Result<const Environment*> environment(std::string_view verb,
+                                         const std::optional<std::string>& name) const;
   std::vector<std::string> environment_names() const;
 
   const EpisodeOptions options_;

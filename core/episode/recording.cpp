@@ -118,8 +118,8 @@ Result<EpisodeTable::Pinned> Episodes::restore(const StoredEpisode& stored) {
   episode->backend = r.backend;
   episode->group = r.group;
   episode->client = r.client;
-  episode->environment = &environment(r.environment);
-  if (episode->environment->name() != r.environment) {
+  episode->environment = find_environment(state_->environments, r.environment);
+  if (episode->environment == nullptr) {
     return failed_precondition("its environment '" + r.environment +
                                "' is not available on this server");
   }

@@ -64,14 +64,9 @@ Result<std::shared_ptr<const Reward>> RewardCache::get(const std::string& name,
 }
 
 Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
-  Fields f(request, "describe");
-  const std::string name =
-      f.choice_or("environment", state_->environments.front()->name(), environment_names());
-  const std::string task_id = f.text_or("task", "", kNameMax);
-  const std::string split = f.text_or("split", "", kNameMax);
-  const Value* given = f.map_or_null("options");
-  HONE_TRY(f.finish());
-  Value about = environment(name).describe();
+  HONE_ASSIGN(const auto read, wire::read_request<wire::DescribeRequest>(request));
+  HONE_ASSIGN(const Environment* chosen, environment("describe", read.environment));
+  Value about = chosen->describe();
   if (const Value* own = about.find("options")) {
     Value options = *own;
     options.set("backend", options_.backends.front());
@@ -79,14 +74,15 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
     about.set("options", std::move(options));
   }
   Value described = Value::map({{"environment", std::move(about)}});
-  if (!task_id.empty()) {
-    HONE_TRY(describe_task(caller, environment(name), task_id, given, described));
+  if (!read.task.empty()) {
+    HONE_TRY(describe_task(caller, *chosen, read, described));
     return described;
   }
-  HONE_ASSIGN(const std::vector<const TaskSummary*> found, tasks_->list(split, caller.held_out));
+  HONE_ASSIGN(const std::vector<const TaskSummary*> found,
+              tasks_->list(read.split, caller.held_out));
   Value list = Value::array();
   for (const TaskSummary* task : found) {
-    if (!environment(name).takes(task->entry)) continue;
+    if (!chosen->takes(task->entry)) continue;
     if (runs_on(task->entry, options_.backends)) list.push(task_line(*task));
   }
   described.set("tasks", std::move(list));
@@ -95,24 +91,25 @@ Result<Value> Episodes::describe(const Caller& caller, const Value& request) {
 
 /// The task as a client may see it, and the prompt that a reset with these options would return.
 Status Episodes::describe_task(const Caller& caller, const Environment& environment,
-                               const std::string& id, const Value* given, Value& described) const {
+                               const wire::DescribeRequest& request, Value& described) const {
+  const std::string& id = request.task;
   HONE_ASSIGN(const std::shared_ptr<const Task> task, tasks_->find(id, caller.held_out));
   std::string fallback = options_.backends.front();
   for (const std::string& one : options_.backends) {
     if (task->backends.count(fallback) == 0) fallback = one;
   }
-  const Value none = Value::map();
-  Fields g(given != nullptr ? *given : none, "describe/options");
+  const Value options = request.options.value_or(Value::map());
+  Fields g(options, "describe/options");
   const std::string backend = g.choice_or("backend", fallback, options_.backends);
   described.set("task", task_for_client(*task, backend));
   HONE_ASSIGN(const TaskEntry entry, tasks_->entry(id, caller.held_out));
   const bool playable = task->backends.count(backend) != 0 && environment.takes(entry);
-  if (given == nullptr && !playable)
+  if (!request.options && !playable)
     return {};  // not playable on this server or in this environment
   HONE_TRY(check_backend(*task, id, backend, "describe"));
   HONE_ASSIGN(const auto whole, tasks_->find_for(backend, id, caller.held_out));
   (void)g.text_or("reward", "",
-                  kNameMax);  // a reset has it too, but the prompt does not depend on it
+                  wire::kNameBytesMax);  // a reset has it too, but the prompt does not depend on it
   (void)g.map_or_null("reward_config");
   const std::shared_ptr<const Settings> settings = environment.read_options(g, *whole, backend);
   HONE_TRY(g.finish());
@@ -127,8 +124,8 @@ void Episodes::reset(const Caller& caller, const Value& request, Reply reply) {
 
 /// Replies only after the episode is recorded, by this request or by an earlier one with the same key.
 Status Episodes::try_reset(const Caller& caller, const Value& request, const Reply& reply) {
-  Fields f(request, "reset");
-  HONE_ASSIGN(const auto key, read_key(caller, f, request));
+  HONE_ASSIGN(const auto read, wire::read_request<wire::ResetRequest>(request));
+  const auto key = reset_key(caller, read.key, request);
   EpisodeTable::Pinned episode, fresh;
   RewardChoice reward;
   if (key) {
@@ -136,7 +133,7 @@ Status Episodes::try_reset(const Caller& caller, const Value& request, const Rep
   }
   if (!episode) {
     if (state_->refusing) return unavailable("the server is shutting down");
-    HONE_ASSIGN(fresh, new_episode(caller, f, reward));
+    HONE_ASSIGN(fresh, new_episode(caller, read, reward));
     HONE_ASSIGN(episode, state_->table.insert(caller, fresh, key));
   }
   const bool repeat = episode != fresh;
@@ -172,14 +169,13 @@ void Episodes::answer_new(const Episode& episode, bool repeat, std::string body,
 
 /// Rationale: keys of different clients must not collide. So the client's name is part of the hash, and so is
 /// the name's length, so that name and key cannot be confused.
-Result<std::optional<EpisodeTable::ResetKey>> Episodes::read_key(const Caller& caller, Fields& f,
-                                                                 const Value& request) {
-  const std::string key = f.text_or("key", "", kNameMax);
-  HONE_TRY(f.finish_loosely());
-  if (key.empty()) return std::optional<EpisodeTable::ResetKey>();
-  return std::optional<EpisodeTable::ResetKey>(
-      {sha256(std::to_string(caller.client.size()) + ":" + caller.client + key),
-       sha256(to_msgpack(request))});
+std::optional<EpisodeTable::ResetKey> Episodes::reset_key(const Caller& caller,
+                                                          const std::string& key,
+                                                          const Value& request) {
+  if (key.empty()) return std::nullopt;
+  return EpisodeTable::ResetKey{
+      sha256(std::to_string(caller.client.size()) + ":" + caller.client + key),
+      sha256(to_msgpack(request))};
 }
 
 Result<EpisodeTable::Pinned> Episodes::find_reset(const EpisodeTable::ResetKey& key) {
@@ -191,34 +187,32 @@ Result<EpisodeTable::Pinned> Episodes::find_reset(const EpisodeTable::ResetKey& 
   return state_->table.find_reset(key);
 }
 
-Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller, Fields& f,
+Result<EpisodeTable::Pinned> Episodes::new_episode(const Caller& caller,
+                                                   const wire::ResetRequest& request,
                                                    RewardChoice& reward) {
   auto episode = std::make_shared<Episode>();
-  episode->environment = &environment(
-      f.choice_or("environment", state_->environments.front()->name(), environment_names()));
+  HONE_ASSIGN(episode->environment, environment("reset", request.environment));
   // A drawn seed is non-negative. The reply contains it, so that a client can pass it to another reset.
   const auto drawn = static_cast<std::int64_t>(random_u64() >> 1);
-  episode->seed = static_cast<std::uint64_t>(f.integer_or("seed", drawn, INT64_MIN, INT64_MAX));
-  episode->group = f.text_or("group", "", kNameMax);
-  const Value* given = f.map_or_null("options");
-  const Value none = Value::map();
-  Fields g = f.inside("options", given != nullptr ? *given : none);
+  episode->seed = static_cast<std::uint64_t>(request.seed.value_or(drawn));
+  episode->group = request.group;
+  const Value options = request.options.value_or(Value::map());
+  Fields g(options, "reset/options");
   episode->backend = g.choice_or("backend", options_.backends.front(), options_.backends);
   HONE_TRY(g.finish_loosely());
-  HONE_ASSIGN(episode->task, choose_task(caller, f, *episode));
-  HONE_TRY(f.finish());
+  HONE_ASSIGN(episode->task, choose_task(caller, request, *episode));
   HONE_TRY(read_options(g, *episode, reward));
   episode->started_s = state_->now_s();
   return episode;
 }
 
-Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, Fields& f,
+Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller,
+                                                          const wire::ResetRequest& request,
                                                           const Episode& episode) const {
   const std::string& backend = episode.backend;
   const Environment& environment = *episode.environment;
-  std::string id = f.text_or("task", "", kNameMax);
-  const std::string split = f.text_or("split", "", kNameMax);
-  HONE_TRY(f.finish_loosely());
+  std::string id = request.task;
+  const std::string& split = request.split;
   if (id.empty()) {
     HONE_ASSIGN(id, tasks_->draw(episode.seed, split.empty() ? options_.split : split, backend,
                                  caller.held_out, [&environment](const TaskEntry& entry) {
@@ -241,7 +235,7 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller, 
 
 Status Episodes::read_options(Fields& g, Episode& episode, RewardChoice& reward) {
   const bool own_reward = g.has("reward");
-  const std::string name = g.text_or("reward", options_.reward, kNameMax);
+  const std::string name = g.text_or("reward", options_.reward, wire::kNameBytesMax);
   const Value* config = g.map_or_null("reward_config");
   episode.settings = episode.environment->read_options(g, *episode.task, episode.backend);
   HONE_TRY(g.finish());
@@ -256,10 +250,12 @@ Status Episodes::read_options(Fields& g, Episode& episode, RewardChoice& reward)
   return {};
 }
 
-const Environment& Episodes::environment(const std::string& name) const {
-  const Environment* found = find_environment(state_->environments, name);
-  // The reader reports an unknown name.
-  return found != nullptr ? *found : *state_->environments.front();
+Result<const Environment*> Episodes::environment(std::string_view verb,
+                                                 const std::optional<std::string>& name) const {
+  if (!name) return state_->environments.front().get();
+  if (const Environment* found = find_environment(state_->environments, *name)) return found;
+  return invalid_argument(std::string(verb) +
+                          ": environment: " + unknown_name("value", *name, environment_names()));
 }
 
 std::vector<std::string> Episodes::environment_names() const {

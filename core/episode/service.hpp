@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "model/value.hpp"
@@ -56,7 +57,7 @@ class EpisodeService {
   virtual void close(const Caller& caller, const Value& request, Reply reply) = 0;
   virtual Result<Value> resume(const Caller& caller, const Value& request) = 0;
   /// Renews the leases of these episodes, as every request about an episode does.
-  virtual void renew(const Caller& caller, const Value& episodes) = 0;
+  virtual void renew(const Caller& caller, const std::vector<std::string>& episodes) = 0;
   /// Cancels the steps of episodes that belong to one of these lost connections. Their turns stay open.
   /// Returns the number of cancelled steps.
   virtual std::size_t leave(const std::set<std::string>& connections) = 0;

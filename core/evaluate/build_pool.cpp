@@ -7,6 +7,7 @@
 #include "evaluate/diagnostics.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/sources.hpp"
+#include "judge/known_answer.hpp"
 #include "model/fields.hpp"
 #include "sandbox/starved_time.hpp"
 
@@ -60,13 +61,30 @@ std::string device_for_dry_runs(const Value& facts) {
   return to_json(device);
 }
 
-/// A two-line program.
-std::string probe_text(const std::string& language) {
-  if (language == "c") return "int probe(int x) { return x + 1; }\n";
-  if (language == "c++")
-    return "#include <vector>\nextern \"C\" int probe(int x) { return x + 1; }\n";
-  if (language == "python") return "def probe(x):\n    return x + 1\n";
-  return "extern \"C\" __global__ void probe(int* x) { x[threadIdx.x] += 1; }\n";
+/// A short program: for device code, the judge's own smallest kernel.
+BuildRequest probe_request(const std::string& language, const EvaluatorOptions& options) {
+  BuildRequest request;
+  request.language = language;
+  request.name = "self_test";
+  request.entries = {"probe"};
+  if (language == "c") {
+    request.text = "int probe(int x) { return x + 1; }\n";
+  } else if (language == "c++") {
+    request.text = "#include <vector>\nextern \"C\" int probe(int x) { return x + 1; }\n";
+  } else if (language == "python") {
+    request.text = "def probe(x):\n    return x + 1\n";
+  } else {
+    request.entries = known_answer_kernels();
+    request.text =
+        options.known_answer.empty() ? std::string(known_answer_source()) : options.known_answer;
+  }
+  return request;
+}
+
+/// The compiler's path, where it is known.
+std::string path_of(const Toolchain& toolchain) {
+  const Value* own = toolchain.options.find("compiler");
+  return own != nullptr && own->is_string() ? own->as_string() : toolchain.compiler;
 }
 
 }  // namespace
@@ -167,21 +185,18 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
                                bool version) const {
   Value flags = Value::array();
   for (const std::string& flag : toolchain.flags) flags.push(flag);
-  Value include = Value::array();
-  for (const std::string& folder : toolchain.include) include.push(folder);
   Value entries = Value::array();
   for (const std::string& entry : request.entries) entries.push(entry);
   Value options = Value::map({{"compiler", toolchain.compiler},
                               {"flags", std::move(flags)},
-                              {"include", std::move(include)},
                               {"threads", request.threads},
                               {"seconds", clock_seconds()},
                               {"version", version}});
-  {
+  for (const auto& [key, value] : toolchain.options.as_map()) options.set(key, value);
+  const Value* architecture = options.find("architecture");
+  if (architecture == nullptr || *architecture == Value("")) {
     MutexLock lock(mutex_);
-    const std::string& set = toolchain.architecture;
-    if (!set.empty() || !architecture_.empty())
-      options.set("architecture", set.empty() ? architecture_ : set);
+    if (!architecture_.empty()) options.set("architecture", architecture_);
   }
   Value sources = Value::array({Value::map({{"name", request.name}, {"text", request.text}})});
   for (const Source& file : request.support) {
@@ -239,7 +254,7 @@ void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> bu
 /// the submission is not responsible for it.
 Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
   if (!built.ok || !options_.device_code || zygotes_ == nullptr ||
-      request.name != submission_name("python"))
+      request.name != submission_name("python", options_))
     return {};
   auto said = dry_run(*zygotes_, options_, device(), built.artifact);
   if (!said) {
@@ -310,25 +325,20 @@ Result<std::string> BuildPool::self_test() {
   constexpr int kSelfTestTries = 3;
   std::string versions;
   for (const auto& [language, toolchain] : options_.toolchains) {
-    BuildRequest request;
-    request.language = language;
-    request.name = "self_test";
-    request.entries = {"probe"};
-    request.text = probe_text(language);
+    const BuildRequest request = probe_request(language, options_);
     auto answer = ask_builder(request_value(request, toolchain, true));
     // Rationale: if the machine killed the builder, the compiler may still be fine. A server that did not
     // start would lose all episodes of its clients.
     for (int i = 1; !answer && i < kSelfTestTries; ++i)
       answer = ask_builder(request_value(request, toolchain, true));
     const std::string tool =
-        language + (language == "python" ? " interpreter " : " compiler ") + toolchain.compiler;
+        language + (language == "python" ? " interpreter " : " compiler ") + path_of(toolchain);
     if (!answer) return answer.error().in(tool);
     if (!answer->ok) {
-      return failed_precondition(tool +
-                                 " does not build a two-line program: " + answer->diagnostics);
+      return failed_precondition(tool + " does not build a short program: " + answer->diagnostics);
     }
     versions += (versions.empty() ? "" : "; ") + language + ": " +
-                (answer->toolchain.empty() ? toolchain.compiler : answer->toolchain);
+                (answer->toolchain.empty() ? path_of(toolchain) : answer->toolchain);
   }
   for (int i = 0; i < options_.builders; ++i) refill();
   return versions;

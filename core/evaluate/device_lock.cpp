@@ -20,6 +20,17 @@ std::string whole_seconds(double seconds) { return std::to_string(std::lround(se
 
 }  // namespace
 
+double LockClock::now_s() const { return monotonic_s(); }
+
+void LockClock::wait(Condition& changed, Mutex& mutex, double seconds) {
+  changed.wait_for(mutex, std::chrono::duration<double>(seconds));
+}
+
+LockClock& system_lock_clock() {
+  static LockClock clock;
+  return clock;
+}
+
 LaneLock::LaneLock(DeviceLock& lock, std::string lane) : lock_(lock), lane_(std::move(lane)) {
   MutexLock guard(lock_.mutex_);
   lock_.lanes_.push_back(this);
@@ -40,17 +51,17 @@ std::string LaneLock::holders() const {
                       : other->state_ == State::kWaiting ? " has waited with work on it for "
                                                          : " has held it for ";
     text += (text.empty() ? "" : ", ") + other->lane_ + how +
-            whole_seconds(monotonic_s() - other->since_s_) + ", in \"" + other->work_ + "\"";
+            whole_seconds(lock_.clock_.now_s() - other->since_s_) + ", in \"" + other->work_ + "\"";
   }
   return text.empty() ? "no lane holds it" : text;
 }
 
 bool LaneLock::wait_for(const std::function<bool()>& is_free, const char* wanted,
                         std::string& holders_then) {
-  const double begun_s = monotonic_s(), ends_s = begun_s + lock_.seconds_max_;
+  const double begun_s = lock_.clock_.now_s(), ends_s = begun_s + lock_.seconds_max_;
   double warn_s = begun_s + lock_.warn_seconds_;
   while (!is_free()) {
-    const double now = monotonic_s();
+    const double now = lock_.clock_.now_s();
     if (now >= ends_s) {
       holders_then = holders();
       return false;
@@ -62,7 +73,7 @@ bool LaneLock::wait_for(const std::function<bool()>& is_free, const char* wanted
                                   ")");
     }
     const double next_s = std::min(ends_s, warn_s) - now;
-    lock_.changed_.wait_for(lock_.mutex_, std::chrono::duration<double>(std::min(next_s, 3600.0)));
+    lock_.clock_.wait(lock_.changed_, lock_.mutex_, std::min(next_s, 3600.0));
   }
   return true;
 }
@@ -74,7 +85,7 @@ Error LaneLock::gave_up(const char* wanted, const std::string& holders_then) con
 
 void LaneLock::enter(State state) {
   state_ = state;
-  since_s_ = monotonic_s();
+  since_s_ = lock_.clock_.now_s();
 }
 
 Status LaneLock::share() {
@@ -121,7 +132,7 @@ Status LaneLock::lock_for_timing() {
   if (state_ != State::kShared) return {};
   MutexLock guard(lock_.mutex_);
   --lock_.sharing_;
-  if (lock_.timing_waiting_.empty()) lock_.served_at_s_ = monotonic_s();
+  if (lock_.timing_waiting_.empty()) lock_.served_at_s_ = lock_.clock_.now_s();
   const std::uint64_t ticket = ++lock_.last_ticket_;
   lock_.timing_waiting_.push_back(ticket);
   enter(State::kWaiting);
@@ -132,7 +143,7 @@ Status LaneLock::lock_for_timing() {
   std::string holders_then;
   const bool served = wait_for(is_free, kForTiming, holders_then);
   lock_.timing_waiting_.remove(ticket);
-  lock_.served_at_s_ = monotonic_s();
+  lock_.served_at_s_ = lock_.clock_.now_s();
   if (!served) {
     leave_locked();
     return gave_up(kForTiming, holders_then);
@@ -185,7 +196,8 @@ bool LaneLock::blocks_timing() const {
 bool LaneLock::is_awaited() const {
   MutexLock guard(lock_.mutex_);
   return lock_.exclusive_waiting_ > 0 ||
-         (!lock_.timing_waiting_.empty() && monotonic_s() - lock_.served_at_s_ > kPatienceSeconds);
+         (!lock_.timing_waiting_.empty() &&
+          lock_.clock_.now_s() - lock_.served_at_s_ > kPatienceSeconds);
 }
 
 bool LaneLock::has_neighbours() const {

@@ -14,6 +14,16 @@ namespace hone {
 
 class LaneLock;
 
+/// How time passes for a lock, and how a lane waits. Tests replace it.
+class LockClock {
+ public:
+  virtual ~LockClock() = default;
+  virtual double now_s() const;
+  /// Returns when the lock has changed, at the latest after `seconds`; or earlier.
+  virtual void wait(Condition& changed, Mutex& mutex, double seconds) HONE_REQUIRES(mutex);
+};
+LockClock& system_lock_clock();
+
 /// One device's lock. [any thread]
 ///
 /// Lanes that check submissions share the device. To measure, a lane waits until it has the device for timing: the other
@@ -27,8 +37,9 @@ class DeviceLock {
   static constexpr double kWarnSeconds = 60;
 
   /// `seconds_max`: longest wait. `warn_seconds`: time between two log lines about one wait.
-  explicit DeviceLock(double seconds_max = 1e9, double warn_seconds = kWarnSeconds)
-      : seconds_max_(seconds_max), warn_seconds_(warn_seconds) {}
+  explicit DeviceLock(double seconds_max = 1e9, double warn_seconds = kWarnSeconds,
+                      LockClock& clock = system_lock_clock())
+      : seconds_max_(seconds_max), warn_seconds_(warn_seconds), clock_(clock) {}
   DeviceLock(const DeviceLock&) = delete;
   DeviceLock& operator=(const DeviceLock&) = delete;
 
@@ -36,6 +47,7 @@ class DeviceLock {
   friend class LaneLock;
 
   const double seconds_max_, warn_seconds_;
+  LockClock& clock_;
   Mutex mutex_;
   Condition changed_;
   std::vector<const LaneLock*> lanes_ HONE_GUARDED_BY(mutex_);

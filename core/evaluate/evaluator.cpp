@@ -36,8 +36,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kBuiltAhead = 4;  // submissions built ahead for each device and lane
-constexpr int kAttempts = 2;
-constexpr double kStuckFactor = 4;  // attempts of one job, each with a wait for all other lanes
+constexpr double kStuckFactor = 4;      // attempts of one job, each with a wait for all other lanes
 
 class LocalEvaluator : public Evaluator {
  public:
@@ -214,7 +213,7 @@ class LocalEvaluator : public Evaluator {
       const Submission& s = job->submission;
       auto source = planned_submission(*s.task, s.language, s.source, options_);
       if (!source) {
-        finish(job, verdict_of_plan(source.error(), submission_name(s.language)));
+        finish(job, verdict_of_plan(source.error(), submission_name(s.language, options_)));
         continue;
       }
       job->plan = std::move(source->plans[Form::kEntry]);
@@ -225,7 +224,8 @@ class LocalEvaluator : public Evaluator {
         finish(job, built.error().in("build"));
         continue;
       }
-      if (auto failed = verdict_of_build(**built, submission_name(s.language), options_)) {
+      if (auto failed =
+              verdict_of_build(**built, submission_name(s.language, options_), options_)) {
         finish(job, std::move(*failed));
         continue;
       }
@@ -244,30 +244,37 @@ class LocalEvaluator : public Evaluator {
     }
   }
 
-  /// Builds, and repeats the build after a possible fault. If a source fails repeatedly without a message
-  /// about itself, also just after a known program was built, the failure is attributed to the source.
+  /// Builds as often as decide_build() says.
   Result<std::shared_ptr<const Built>> build(const BuildRequest& request) {
-    Result<std::shared_ptr<const Built>> built = unavailable("not built");
-    for (int attempt = 0; attempt < kAttempts && (!built || (*built)->doubtful); ++attempt) {
-      built = builds_.build(request);
-      if (!built && built.error().code == Code::kFailedPrecondition) return built.error();
+    bool known_is_built = false;
+    for (int builds = 1;; ++builds) {
+      auto built = builds_.build(request);
+      switch (decide_build(builds, known_is_built, build_finding_of(built))) {
+        case BuildNext::kAccept:
+          return built;
+        case BuildNext::kFault:
+          if (!built) return built.error();
+          return unavailable(
+              "the compiler got too little processor time or memory; reduce the load of the "
+              "machine or raise evaluate.build_seconds");
+        case BuildNext::kBuildAgain:
+          break;
+        case BuildNext::kBuildKnown:
+          log_warning("evaluate", "a build failed twice without a message about its source");
+          if (auto known = builds_.self_test(); !known) return known.error();
+          known_is_built = true;
+          break;
+      }
     }
-    if (!built || !(*built)->doubtful) return built;
-    if (Status starved = expect_not_starved(**built); !starved) return starved.error();
-    log_warning("evaluate", "a build failed twice without a message about its source");
-    if (auto known = builds_.self_test(); !known) return known.error();
-    built = builds_.build(request);
-    if (!built) return built;
-    if (Status starved = expect_not_starved(**built); !starved) return starved.error();
-    return built;
   }
 
-  static Status expect_not_starved(const Built& built) {
-    if (built.failure != BuildFailure::kStarved) return {};
-    return unavailable(
-        "the compiler got too little processor time or memory; reduce the load of the machine or "
-        "raise "
-        "evaluate.build_seconds");
+  static BuildFinding build_finding_of(const Result<std::shared_ptr<const Built>>& built) {
+    BuildFinding finding;
+    finding.has_answer = built.ok();
+    finding.is_hopeless = !built && built.error().code == Code::kFailedPrecondition;
+    finding.is_doubtful = built && (*built)->doubtful;
+    finding.is_starved = built && (*built)->failure == BuildFailure::kStarved;
+    return finding;
   }
 
   /// The next job for this device or lane, if there is one. Lanes judge only modules. Rationale: preparing a

@@ -96,7 +96,7 @@ Status use_interpreter(const std::string& key, const std::string& path, Evaluato
   // A jail contains the real folder, but not the folders through which the configured path leads.
   const std::string program = fs::path(path).lexically_normal().string();
   options.toolchains["python"] = {
-      program, {"-I", "-S", scripts + "/builder/build_module.py"}, "", {}};
+      program, {"-I", "-S", scripts + "/builder/build_module.py"}, Value::map()};
   options.python_readable = interpreter_folders(program);
   options.readable.insert(options.readable.end(), options.python_readable.begin(),
                           options.python_readable.end());

@@ -14,10 +14,10 @@ namespace {
 constexpr double kOutputSeconds = 0.5;  // wait for the end of a judge that has failed (s)
 
 /// A memory file with the judge's own device code.
-Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& backend, const char* name,
+Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& language, const char* name,
                                std::string_view source, std::vector<std::string> kernels) {
   BuildRequest build;
-  build.language = backend;
+  build.language = language;
   build.name = name;
   build.text = std::string(source);
   build.entries = std::move(kernels);
@@ -31,10 +31,16 @@ Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& backend, co
 Status equip(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions& options,
              const Value& facts) {
   HONE_TRY(builds.use_device(facts));
-  HONE_ASSIGN(const UniqueFd harness, built_of_ours(builds, options.backend, "harness.cu",
-                                                    harness_source(), harness_kernels()));
-  HONE_ASSIGN(const UniqueFd known, built_of_ours(builds, options.backend, "known_answer.cu",
-                                                  known_answer_source(), known_answer_kernels()));
+  // The backend's own text, if its language is another.
+  const auto text = [](const std::string& own, std::string_view usual) {
+    return own.empty() ? usual : std::string_view(own);
+  };
+  HONE_ASSIGN(const UniqueFd harness,
+              built_of_ours(builds, options.language, "harness.cu",
+                            text(options.harness, harness_source()), harness_kernels()));
+  HONE_ASSIGN(const UniqueFd known, built_of_ours(builds, options.language, "known_answer.cu",
+                                                  text(options.known_answer, known_answer_source()),
+                                                  known_answer_kernels()));
   return judge.equip(harness.get(), known.get());
 }
 

@@ -8,15 +8,15 @@
 
 #include "evaluate/memory_budget.hpp"
 #include "judge_protocol/settings.hpp"
+#include "model/backend_description.hpp"
 
 namespace hone {
 
 /// How one language is compiled.
 struct Toolchain {
-  std::string compiler;  ///< absolute path; may be empty for device code: the backend searches
+  std::string compiler;  ///< absolute path; empty for device code
   std::vector<std::string> flags;
-  std::string architecture;          ///< of device code: "sm_90"; empty: the first device's
-  std::vector<std::string> include;  ///< of device code: folders of headers
+  Value options = Value::map();  ///< device code: the backend's own keys of the configuration
 };
 
 /// One device: its number (of device code), the judge's own core, and the cores that submissions run on, the first for
@@ -38,6 +38,10 @@ struct EvaluatorOptions {
   /// Submissions are code for a device with its own memory: plans describe how it is launched, and hone's
   /// processes launch it.
   bool device_code = false;
+  std::map<std::string, std::string> suffixes = {
+      {"c", ".c"}, {"c++", ".cpp"}, {"python", ".py"}};  ///< of submissions, by language
+  std::string language;               ///< device code: of submissions, plans and the harness
+  std::string harness, known_answer;  ///< device code: texts of BackendDescription
   std::string isolation =
       "client";  ///< device code: "client" keeps a process for each client, "fresh" keeps none
   std::string module_isolation =
@@ -69,6 +73,9 @@ struct EvaluatorOptions {
   double suspect_factor = 2;        ///< likewise, relative to the task's best speedup so far
   MeasureSettings measure;
 };
+
+/// Copies the description of a device code backend into the options.
+void use_description(const BackendDescription& description, EvaluatorOptions& options);
 
 /// Where modules compute, as an argument of run_module.py.
 inline std::string module_place_of(const EvaluatorOptions& options) {

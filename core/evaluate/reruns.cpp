@@ -182,6 +182,15 @@ History rerun(History history, const Finding& finding, const Decision& decision)
   return history;
 }
 
+BuildNext decide_build(int builds, bool known_is_built, const BuildFinding& finding) {
+  if (!finding.has_answer && finding.is_hopeless) return BuildNext::kFault;
+  if (finding.has_answer && !finding.is_doubtful && !known_is_built) return BuildNext::kAccept;
+  if (builds < kAttempts && !known_is_built) return BuildNext::kBuildAgain;
+  if (!finding.has_answer || finding.is_starved) return BuildNext::kFault;
+  // A source that fails in each build without a mistake, also right after a known program was built, provoked it.
+  return known_is_built ? BuildNext::kAccept : BuildNext::kBuildKnown;
+}
+
 Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, Mode mode,
                    bool brings_code) {
   Finding finding;

@@ -1,4 +1,4 @@
-// Reruns: how often, and why, a step's submission is evaluated again. Pure functions.
+// Reruns: how often, and why, a step's submission is built or evaluated again. Pure functions.
 //
 // Theory of operation. A step has a first run and, if that looks too good, a confirmation run. A run is one or more
 // evaluations. After each, decide() says whether the result stands. If it does not, the next evaluation is isolated more,
@@ -21,6 +21,8 @@
 
 namespace hone {
 
+/// Most builds of a submission.
+inline constexpr int kBuildsMax = 3;
 /// Most evaluations of a step's submission, and of the known answer for it. reruns_test explores all histories.
 inline constexpr int kEvaluationsMax = 11, kKnownAnswerEvaluationsMax = 3;
 
@@ -125,6 +127,24 @@ History rerun(History history, const Finding& finding, const Decision& decision)
 /// torch nor Triton made.
 Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, Mode mode,
                    bool brings_code);
+/// The facts about the last build of a submission that the rules need.
+struct BuildFinding {
+  bool has_answer = true;    ///< a builder answered
+  bool is_hopeless = false;  ///< without an answer: this machine cannot build the submission
+  bool is_doubtful = false;  ///< it failed, and nothing in the output is wrong with the source
+  bool is_starved = false;   ///< the compiler got too little processor time or memory
+};
+
+enum class BuildNext {
+  kAccept,  ///< the answer counts
+  kBuildAgain,
+  kBuildKnown,  ///< build a known program; if that succeeds, build again, and that answer counts
+  kFault,       ///< the step is not scored
+};
+
+/// `builds`: of the submission, the last one included. `known_is_built`: a known program was built before the last one.
+BuildNext decide_build(int builds, bool known_is_built, const BuildFinding& finding);
+
 /// Whether the process ended by a SIGKILL that nothing explains: neither its memory limit nor the machine's lack of memory.
 bool killed_without_cause(const DeviceResult& result);
 

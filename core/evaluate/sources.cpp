@@ -18,7 +18,7 @@ int fewer(int pairs) { return std::max(kPairsLeast, static_cast<int>(kFewerPairs
 
 std::string language_of(const Source& source, const EvaluatorOptions& options) {
   if (source.name.ends_with(".py")) return "python";
-  if (options.device_code) return options.backend;
+  if (options.device_code) return options.language;
   return source.name.ends_with(".c") ? "c" : "c++";
 }
 
@@ -88,18 +88,24 @@ MeasureSettings settings_of(Mode mode, MeasureSettings settings) {
   return settings;
 }
 
-std::string submission_name(const std::string& language) {
-  if (language == "cuda") return "submission.cu";
-  if (language == "hip") return "submission.hip";
-  if (language == "python") return "submission.py";
-  return language == "c" ? "submission.c" : "submission.cpp";
+std::string submission_name(const std::string& language, const EvaluatorOptions& options) {
+  const auto suffix = options.suffixes.find(language);
+  return "submission" + (suffix != options.suffixes.end() ? suffix->second : "");
+}
+
+void use_description(const BackendDescription& description, EvaluatorOptions& options) {
+  options.device_code = description.has_device_code();
+  options.language = description.languages.front();
+  options.suffixes = description.suffixes;
+  options.harness = description.harness;
+  options.known_answer = description.known_answer;
 }
 
 Result<PlannedSource> planned_submission(const Task& task, const std::string& language,
                                          const std::string& text, const EvaluatorOptions& options) {
   BuildRequest build;
   build.language = language;
-  build.name = submission_name(language);
+  build.name = submission_name(language, options);
   build.text = text;
   return planned(task, std::move(build), options, false);
 }

@@ -28,7 +28,7 @@ MeasureSettings settings_of(Mode mode, MeasureSettings settings);
 bool chooses_baseline(const Task& task, const EvaluatorOptions& options);
 
 /// "submission.cpp", "submission.cu", …: what the compiler's messages call it.
-std::string submission_name(const std::string& language);
+std::string submission_name(const std::string& language, const EvaluatorOptions& options);
 
 /// invalid_argument: a mistake in the source's plan, "LINE:COLUMN: error: …".
 Result<PlannedSource> planned_submission(const Task& task, const std::string& language,

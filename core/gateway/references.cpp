@@ -73,8 +73,9 @@ std::optional<Error> References::refused(const std::string& id) {
   MutexLock lock(mutex_);
   const auto found = refused_.find(id);
   if (found == refused_.end() || monotonic_s() >= found->second.end_s) return std::nullopt;
-  const Error& why = found->second.why;
-  return Error{why.code, why.message + " (known from an earlier request)"};
+  Error why = found->second.why;
+  why.message += " (known from an earlier request)";
+  return why;
 }
 
 }  // namespace hone

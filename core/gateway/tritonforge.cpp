@@ -193,18 +193,15 @@ Result<TritonForgeGateway::Judged> TritonForgeGateway::judge(const EvalRequest& 
 Error TritonForgeGateway::no_episode(const Error& error, const std::string& id) {
   // Another request may have been first.
   if (const auto why = references_.refused(id)) return *why;
-  Error own{error.code, of_reference(error.message, id)};
-  const auto says = [&own](std::string_view what) {
-    return own.message.find(what) != std::string::npos;
-  };
+  Error own = error;
+  own.message = of_reference(error.message, id);
   // Calls of a plugin host run one after another: it was this reference that ended it.
-  const bool ended =
-      error.code == Code::kInternal && says(": get: its plugin host") && says(kDuringCall);
+  const bool ended = error.cause == ErrorCause::kTaskEndedPlugin;
   if (ended) own.code = Code::kInvalidArgument;
-  const bool no_task = says(" cannot be made a task: ");
-  if (ended || (no_task && error.code == Code::kInvalidArgument)) references_.refuse(id, own);
+  const bool unfit = error.cause == ErrorCause::kUnfitTask;
+  if (ended || (unfit && error.code == Code::kInvalidArgument)) references_.refuse(id, own);
   // A description that timed out says nothing about the submission: a fault, to be tried later.
-  if (no_task && error.code == Code::kDeadlineExceeded) {
+  if (unfit && error.code == Code::kDeadlineExceeded) {
     own.code = Code::kUnavailable;
     references_.refuse(id, own, References::kLateS);
   }

@@ -8,27 +8,6 @@
 namespace hone {
 namespace {
 
-Status check_devices(Fields& f, const Value& devices) {
-  for (std::size_t i = 0; i < devices.as_array().size(); ++i) {
-    Fields device = f.inside("devices", devices).inside(std::to_string(i), devices.as_array()[i]);
-    device.integer("index", 0, 1 << 16);
-    device.text("name");
-    device.integer("cores", 0, 1 << 20);
-    HONE_TRY(device.finish_loosely());
-  }
-  return {};
-}
-
-Status check_description(const Value& written) {
-  Fields f(written, "output");
-  f.text("summary");
-  if (const Value* devices = f.array("devices")) f.adopt(check_devices(f, *devices));
-  if (f.texts_or("languages", {}).empty()) f.mistake("languages", "expected at least one");
-  f.choice("withholds", {"freeze", "stream", "copy"});
-  f.text("fingerprint");
-  return f.finish_loosely();
-}
-
 Status check_facts(const Value& written) {
   constexpr std::int64_t kAny = std::int64_t{1} << 62;
   Fields f(written, "output");
@@ -133,10 +112,14 @@ Result<Value> Backend::describe(const Value& config) const {
   HONE_ASSIGN(Value written, call_for_value(who, [&](hone_sink* out, hone_error* error) {
                 return factory_.describe(borrow(bytes), out, error);
               }));
-  if (const Status checked = check_description(written); !checked) {
-    return internal_error(who + ": " + checked.error().message);
-  }
+  const auto read = read_backend_description(written, name_);
+  if (!read) return internal_error(who + ": " + read.error().message);
   return written;
+}
+
+Result<BackendDescription> Backend::description() const {
+  HONE_ASSIGN(const Value written, describe(Value::map()));
+  return read_backend_description(written, name_);
 }
 
 Result<Value> Backend::probe() const {

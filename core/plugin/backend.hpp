@@ -10,6 +10,7 @@
 #include "base/enum_names.hpp"
 #include "base/result.hpp"
 #include "hone/backend.h"
+#include "model/backend_description.hpp"
 #include "model/value.hpp"
 #include "plugin/host_services.hpp"
 #include "plugin/plugin_library.hpp"
@@ -33,8 +34,10 @@ class Backend {
   /// The host argument of the table's functions.
   const hone_host* host() const { return services_->table(); }
 
-  /// {"summary", "devices", "languages", "withholds", "fingerprint"}, checked.
+  /// The output of hone_backend_factory::describe, checked.
   Result<Value> describe(const Value& config) const;
+  /// The same with an empty configuration, as a struct.
+  Result<BackendDescription> description() const;
   /// {"driver", "compiler", "devices"}, checked. It opens devices: call it only in a child process.
   Result<Value> probe() const;
   /// The output of hone_backend_factory::facts for an opened device, checked.

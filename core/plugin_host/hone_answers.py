@@ -9,6 +9,8 @@ from typing import Any
 MESSAGE_CHARACTERS_MAX = 480
 # Codes of core/include/hone/abi.h.
 INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, INTERNAL = 1, 2, 4, 5, 9
+# Causes (core/base/error_cause.hpp) that a plugin may name.
+CAUSES = ("unfit_task",)
 TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str, "map": dict}
 WANTED = {"float": "a number", "int": "an integer", "bool": "true or false", "str": "a text", "map": "a map"}
 

@@ -155,19 +155,20 @@ Error HostProcess::gone(const std::string& how) const { return internal_error(wh
 Error HostProcess::ended_by_itself() {
   const bool ended = ready_within(pidfd_.get(), monotonic_s() + kEndingS);
   const int status = stop();
+  std::string how = "exited with status " + std::to_string(WEXITSTATUS(status));
+  std::string printed;
   if (!ended) {
-    return gone("its plugin host was killed: it closed its connection" + std::string(kDuringCall));
-  }
-  if (WIFSIGNALED(status)) {
+    how = "was killed: it closed its connection";
+  } else if (WIFSIGNALED(status)) {
     const char* name = sigabbrev_np(WTERMSIG(status));
-    return gone("its plugin host was killed by " +
-                (name != nullptr ? "SIG" + std::string(name)
-                                 : "signal " + std::to_string(WTERMSIG(status))) +
-                std::string(kDuringCall));
+    how = "was killed by " + (name != nullptr ? "SIG" + std::string(name)
+                                              : "signal " + std::to_string(WTERMSIG(status)));
+  } else if (!last_line_.empty()) {
+    printed = "; the last line that it printed: " + last_line_;
   }
-  return gone("its plugin host exited with status " + std::to_string(WEXITSTATUS(status)) +
-              std::string(kDuringCall) +
-              (last_line_.empty() ? "" : "; the last line that it printed: " + last_line_));
+  Error error = gone("its plugin host " + how + " during the call" + printed);
+  error.cause = ErrorCause::kPluginEnded;
+  return error;
 }
 
 /// Ends the process and its children; returns its status.

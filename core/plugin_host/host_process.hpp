@@ -18,9 +18,6 @@
 
 namespace hone {
 
-/// Ends the message of a call that ended the plugin host. The gateway has only the message, and finds the cause by it.
-inline constexpr std::string_view kDuringCall = " during the call";
-
 /// Receives the plugin's log lines and printed lines.
 using HostLog = std::function<void(LogLevel level, std::string_view line)>;
 
@@ -42,7 +39,7 @@ class HostProcess {
   /// The plugin's answer, which may be an error. If the process crashed, sent an invalid answer, or took
   /// longer than `limit_s`, it is ended and alive() is false. Time without a processor does not count, up to
   /// nine times the limit. The error begins with `who`: "my_reward: score: its plugin host was killed by
-  /// SIGSEGV during the call".
+  /// SIGSEGV during the call". If the process ended by itself, the error's cause is plugin_ended.
   Result<Value> ask(const HostCall& call, std::string who, double limit_s);
 
   bool alive() const { return pid_ > 0; }

@@ -318,6 +318,11 @@ Result<Value> HostedPlugin::ask(const HostCall& call, double limit_s) const {
                        std::to_string(options_.memory_mb) + " MB (plugins.memory_mb)"};
   }
   log_error("plugin host", answer.error().message);
+  if (answer.error().cause == ErrorCause::kPluginEnded && call.name == "get") {
+    Error error = answer.error();
+    error.cause = ErrorCause::kTaskEndedPlugin;
+    return error;
+  }
   return answer;
 }
 

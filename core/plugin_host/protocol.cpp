@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/error_cause.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -27,7 +28,9 @@ Result<HostMessage> read_error(Fields f) {
   Error error;
   error.code = static_cast<Code>(f.integer("code", HONE_INVALID_ARGUMENT, HONE_INTERNAL));
   error.message = f.text("message", 4096);
+  const std::string cause = f.text_or("cause", "", 64);
   HONE_TRY(f.finish());
+  HONE_ASSIGN(error.cause, parse_enum<ErrorCause>(cause));
   return HostMessage{false, 0, {}, std::move(error)};
 }
 

@@ -13,7 +13,7 @@
 namespace hone {
 
 // Theory of operation. hone sends {"call", "kind", "handle", "argument", "bytes_max"}; the plugin
-// host answers {"value"} or {"error": {"code", "message"}}, and may send any number of {"log":
+// host answers {"value"} or {"error": {"code", "message", "cause"?}}, and may send any number of {"log":
 // {"level", "message"}} before. Calls: hello (first: loads the plugin), describe, create, score,
 // destroy, open, list, get. A library's host speaks MessagePack, and arguments and values are the
 // very bytes of the ABI; a Python host speaks JSON, because Python's own reader of it is C and needs

@@ -27,6 +27,7 @@ if FOLDER not in sys.path:  # "python -I" leaves out the folder of its script
     sys.path.insert(0, FOLDER)
 import hone_answers  # noqa: E402
 from hone_answers import (  # noqa: E402
+    CAUSES,
     DEADLINE_EXCEEDED,
     INTERNAL,
     INVALID_ARGUMENT,
@@ -230,7 +231,9 @@ def failure(plugin: Plugin, call: str, error: BaseException) -> dict[str, Any]:
         return {"error": {"code": error.code, "message": cut(who + str(error))}}
     if for_users(error):
         code = DEADLINE_EXCEEDED if isinstance(error, TimeoutError) else INVALID_ARGUMENT
-        return {"error": {"code": code, "message": cut(who + plugin.place(error))}}
+        cause = getattr(type(error), "cause", "")
+        known = {"cause": cause} if cause in CAUSES else {}
+        return {"error": {"code": code, "message": cut(who + plugin.place(error)), **known}}
     if isinstance(error, MemoryError):
         return {"error": {"code": RESOURCE_EXHAUSTED, "message": cut(who + plugin.place(error))}}
     tell(error)

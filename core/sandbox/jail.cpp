@@ -109,11 +109,13 @@ Status arrange_descriptors(const JailPlan& plan, ChildEnds& ends) {
   return {};
 }
 
-void see_devices(PrivateRoot& root) {
-  const std::vector<std::string> folders = driver_folders(), nodes = device_nodes();
+Status see_devices(const DeviceFiles& device, PrivateRoot& root) {
+  const std::vector<std::string> folders = driver_folders(device);
+  HONE_ASSIGN(const std::vector<std::string> nodes, device_nodes(device.nodes));
   root.readable.insert(root.readable.end(), folders.begin(), folders.end());
   root.devices.insert(root.devices.end(), nodes.begin(), nodes.end());
   root.whole_proc = true;
+  return {};
 }
 
 Status enter_root(const JailPlan& plan) {
@@ -125,12 +127,12 @@ Status enter_root(const JailPlan& plan) {
     root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
     root.devices = {"/dev/null", "/dev/zero", "/dev/urandom"};
     root.writable_bytes = 4 * request.limits.file_bytes;
-    if (request.device) see_devices(root);
+    if (request.device) HONE_TRY(see_devices(*plan.device, root));
   } else {
     root.readable = library_folders();
     root.readable.push_back(plan.plugins);
     root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
-    if (request.device) see_devices(root);
+    if (request.device) HONE_TRY(see_devices(*plan.device, root));
     if (!request.readable.empty()) {  // for drivers and interpreters
       for (const char* node : {"/dev/null", "/dev/zero", "/dev/urandom"})
         root.devices.emplace_back(node);

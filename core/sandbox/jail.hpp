@@ -25,9 +25,10 @@ struct JailPlan {
   bool private_root = false;       ///< with mount, network, ipc and host name namespaces
   bool pid_namespace = false;
   bool change_user = false;
-  uid_t user = 0;           ///< with change_user
-  std::string work_folder;  ///< without a private root: the folder of has_work_folder()
-  std::string plugins;      ///< folder that candidates with a private root can read
+  uid_t user = 0;                       ///< with change_user
+  std::string work_folder;              ///< without a private root: the folder of has_work_folder()
+  const DeviceFiles* device = nullptr;  ///< visible if the request asks for the device
+  std::string plugins;                  ///< folder that candidates with a private root can read
   std::string libraries;  ///< libraries of a bundle, for programs in a private root; may not exist
   Image image = nullptr;  ///< runs instead of the request's program, with its arguments
   std::vector<UniqueFd> fds;  ///< become 3, 4, …

@@ -273,6 +273,7 @@ std::filesystem::path launcher_program() {
 
 Result<std::unique_ptr<Launcher>> Launcher::start(const LauncherOptions& given) {
   LauncherOptions options = given;
+  HONE_TRY(check_device_files(options.device));
   const std::filesystem::path program = launcher_program();
   options.root = program.parent_path().parent_path();
   int ends[2];

@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "sandbox/device_files.hpp"
 #include "sandbox/probe.hpp"
 
 namespace hone {
@@ -90,6 +91,7 @@ struct LauncherOptions {
   int slots = 64;                   ///< most processes at a time
   std::uint32_t first_uid = 61000;  ///< first user id of the slots, for root
   std::filesystem::path root;       ///< folder of plugins and libraries; start() sets it
+  DeviceFiles device;               ///< visible to processes with SpawnRequest::device
   /// Program and arguments of a process that loads an image and then runs the launcher (hone-launcher.so).
   /// The processes that it starts are copies of that image, in jails like all others. Empty: hone-launcher.
   std::vector<std::string> image;

@@ -38,6 +38,7 @@ void put(PacketWriter& to, const LauncherOptions& options) {
   to.number(static_cast<int>(options.minimum)).number(static_cast<int>(options.maximum));
   to.text(options.freezer).text(options.workdir.string());
   to.number(options.slots).number(options.first_uid).text(options.root.string());
+  to.texts(options.device.nodes).texts(options.device.folders);
 }
 
 LauncherOptions get_options(PacketReader& from) {
@@ -50,6 +51,7 @@ LauncherOptions get_options(PacketReader& from) {
   options.first_uid =
       static_cast<std::uint32_t>(from.number_in(0, std::numeric_limits<std::uint32_t>::max()));
   options.root = from.text();
+  options.device = {from.texts(), from.texts()};
   return options;
 }
 

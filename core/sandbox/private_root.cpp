@@ -191,26 +191,6 @@ std::vector<std::string> library_folders() {
           "/lib",     "/lib32",     "/lib64",     "/libx32",     "/etc/ld.so.cache"};
 }
 
-std::vector<std::string> device_nodes() {
-  std::vector<std::string> nodes;
-  std::error_code error;
-  for (const char* folder : {"/dev", "/dev/dri"}) {
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      const std::string name = it->path().filename().string();
-      if (!name.starts_with("nvidia") && name != "kfd" && !name.starts_with("renderD")) continue;
-      // Not what the folder says of it: in a private root a node is bound over a file.
-      std::error_code gone;
-      if (fs::is_character_file(it->path(), gone)) nodes.push_back(it->path().string());
-    }
-  }
-  return nodes;
-}
-
-std::vector<std::string> driver_folders() {
-  return {"/usr/local/nvidia", "/usr/local/cuda/compat", "/opt/rocm",
-          "/etc/OpenCL",       "/sys/class/kfd",         "/sys/devices"};
-}
-
 std::vector<std::string> toolchain_folders() {
   return {"/usr",
           "/bin",

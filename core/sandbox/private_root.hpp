@@ -34,9 +34,6 @@ Status map_own_user(uid_t user, gid_t group);
 
 /// Files that any dynamically linked program needs: the loader, its cache and the libraries.
 std::vector<std::string> library_folders();
-/// The existing device nodes of GPUs, and the folders of their drivers outside library_folders().
-std::vector<std::string> device_nodes();
-std::vector<std::string> driver_folders();
 /// Further folders that compilers need.
 std::vector<std::string> toolchain_folders();
 

@@ -72,9 +72,11 @@ Status seal_candidate(const SealOptions& options) {
   return {};
 }
 
-Status seal_module(const std::vector<std::string>& readable, const std::string& writable) {
-  std::vector<std::string> seen = readable, written = device_nodes();
-  for (const auto& more : {driver_folders(), std::vector<std::string>{"/sys", "/dev"}})
+Status seal_module(const std::vector<std::string>& readable, const std::string& writable,
+                   const DeviceFiles& device) {
+  std::vector<std::string> seen = readable;
+  HONE_ASSIGN(std::vector<std::string> written, device_nodes(device.nodes));
+  for (const auto& more : {driver_folders(device), std::vector<std::string>{"/sys", "/dev"}})
     seen.insert(seen.end(), more.begin(), more.end());
   written.insert(written.end(), {writable, "/proc"});
   HONE_TRY(wall_off_compilers(seen, written));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "sandbox/device_files.hpp"
 
 namespace hone {
 
@@ -30,7 +31,8 @@ Status seal_candidate(const SealOptions& options);
 
 /// For a module's interpreter, before it opens a device. As seal_builder, because Triton runs compilers, and
 /// also the devices' nodes and /proc, where drivers name their threads.
-Status seal_module(const std::vector<std::string>& readable, const std::string& writable);
+Status seal_module(const std::vector<std::string>& readable, const std::string& writable,
+                   const DeviceFiles& device);
 
 /// For hone-builder, before it starts the compiler: no_new_privs, Landlock (toolchain read and
 /// execute, the work folder read and write), and a seccomp list that lets compilers run and denies

@@ -146,6 +146,7 @@ Status Warden::start(Jailed& jailed, std::vector<UniqueFd> fds) {
     if (!plan.change_user && !plan.user_namespace && !ready_.capabilities.root) {
       plan.processes_of_others = count_own_threads();
     }
+    plan.device = &options_.device;
     plan.plugins = (options_.root / "plugins").string();
     plan.libraries = (options_.root / "lib").string();
     plan.image = image_;

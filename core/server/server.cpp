@@ -29,10 +29,10 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, EpisodeServ
 
 Server::~Server() { static_cast<void>(shut_down(0)); }
 
-const std::string& Server::endpoint() const { return loop_->endpoint(); }
-const std::string& Server::control_endpoint() const { return loop_->control_endpoint(); }
-const std::string& Server::incarnation() const { return loop_->incarnation(); }
-std::string Server::server_key() const { return loop_->server_key(); }
+const std::string& Server::endpoint() const { return loop_->doors().endpoint(); }
+const std::string& Server::control_endpoint() const { return loop_->doors().control_endpoint(); }
+const std::string& Server::incarnation() const { return loop_->doors().incarnation(); }
+std::string Server::server_key() const { return loop_->doors().server_key(); }
 
 bool Server::shut_down(double timeout_s) {
   MutexLock lock(ending_);

@@ -1,7 +1,5 @@
 // The table of verbs. A new verb is a row here, its name in Verb, and its handler.
-#include <utility>
-
-#include "server/io_loop.hpp"
+#include "server/dispatcher.hpp"
 #include "server/verbs.hpp"
 
 namespace hone {
@@ -26,7 +24,9 @@ std::span<const VerbRow> verb_rows() {
   using Reply = EpisodeService::Reply;
   static constexpr VerbRow kRows[] = {
       {Verb::kHello, "hello", true, true, true,
-       OnIoThread{[](IoLoop& loop, const VerbCall& call) { return loop.hello(call); }}},
+       OnIoThread{[](Dispatcher& to, const VerbCall& call) {
+         return to.status().hello(*call.peer, call.body);
+       }}},
       {Verb::kDescribe, "describe", true, false, true,
        OnWorker{[](EpisodeService& service, const Caller& caller, const Value& body,
                    const Reply& reply) { reply(bytes_of(service.describe(caller, body))); }}},
@@ -34,27 +34,30 @@ std::span<const VerbRow> verb_rows() {
        OnWorker{[](EpisodeService& service, const Caller& caller, const Value& body,
                    const Reply& reply) { service.reset(caller, body, reply); }}},
       {Verb::kStep, "step", true, false, false,
-       ByService{[](IoLoop& loop, VerbCall call) { loop.serve_step(std::move(call)); }}},
+       ByService{[](Dispatcher& to, const VerbCall& call) { to.serve_step(call); }}},
       {Verb::kCancel, "cancel", true, true, false,
-       OnIoThread{[](IoLoop& loop, const VerbCall& call) {
-         return loop.service_.cancel(call.peer->caller, call.body);
+       OnIoThread{[](Dispatcher& to, const VerbCall& call) {
+         return to.service().cancel(call.peer->caller, call.body);
        }}},
       {Verb::kPing, "ping", true, true, true,
-       OnIoThread{[](IoLoop& loop, const VerbCall& call) { return loop.ping(call); }}},
-      {Verb::kClose, "close", true, false, false, ByService{[](IoLoop& loop, VerbCall call) {
-         loop.service_.close(call.peer->caller, call.body, loop.reply_to(call));
+       OnIoThread{[](Dispatcher& to, const VerbCall& call) { return to.ping(call); }}},
+      {Verb::kClose, "close", true, false, false,
+       ByService{[](Dispatcher& to, const VerbCall& call) {
+         to.service().close(call.peer->caller, call.body, to.replies().reply_to(call));
        }}},
       {Verb::kResume, "resume", true, false, false,
-       OnIoThread{[](IoLoop& loop, const VerbCall& call) {
-         return loop.service_.resume(call.peer->caller, call.body);
+       OnIoThread{[](Dispatcher& to, const VerbCall& call) {
+         return to.service().resume(call.peer->caller, call.body);
        }}},
       {Verb::kBranch, "branch", true, false, false,
        OnWorker{[](EpisodeService& service, const Caller& caller, const Value& body,
                    const Reply& reply) { service.branch(caller, body, reply); }}},
       {Verb::kMetrics, "metrics", false, true, true,
-       OnIoThread{[](IoLoop& loop, const VerbCall& call) { return loop.metrics(call); }}},
+       OnIoThread{
+           [](Dispatcher& to, const VerbCall& call) { return to.status().metrics(call.body); }}},
       {Verb::kHealth, "health", false, true, true,
-       OnIoThread{[](IoLoop& loop, const VerbCall& call) { return loop.health(call); }}},
+       OnIoThread{
+           [](Dispatcher& to, const VerbCall& call) { return to.status().health(call.body); }}},
   };
   static_assert(are_in_order(kRows));
   return kRows;

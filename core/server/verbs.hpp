@@ -36,7 +36,7 @@ inline constexpr std::size_t kVerbCount = static_cast<std::size_t>(Verb::kUnknow
 enum class Door { kMain, kControl };
 
 struct Peer;
-class IoLoop;
+class Dispatcher;
 
 /// A request on its way through the dispatcher.
 struct VerbCall {
@@ -50,7 +50,7 @@ struct VerbCall {
 
 /// Served on the I/O thread, at once.
 struct OnIoThread {
-  Result<Value> (*serve)(IoLoop& loop, const VerbCall& call);
+  Result<Value> (*serve)(Dispatcher& to, const VerbCall& call);
 };
 /// Served by a worker thread, which may wait.
 struct OnWorker {
@@ -59,7 +59,7 @@ struct OnWorker {
 };
 /// Handed over on the I/O thread; the service replies later from a thread of its own.
 struct ByService {
-  void (*serve)(IoLoop& loop, VerbCall call);
+  void (*serve)(Dispatcher& to, const VerbCall& call);
 };
 
 /// All there is to say about a verb.

@@ -1,6 +1,7 @@
 // The bodies that belong to the protocol itself: errors and hello.
 #include <algorithm>
 
+#include "base/error_cause.hpp"
 #include "base/utf8.hpp"
 #include "hone/version.h"
 #include "model/fields.hpp"
@@ -52,6 +53,7 @@ ErrorBody error_body(const Error& error, std::int64_t retry_after_ms) {
   body.message = cut_end(valid_utf8(error.message), kMessageBytesMax);
   body.retryable = is_retryable(error.code);
   if (error.code == Code::kResourceExhausted) body.retry_after_ms = retry_after_ms;
+  body.cause = enum_name(error.cause);
   return body;
 }
 
@@ -64,6 +66,7 @@ Value to_value(const ErrorBody& body) {
                   {"retry_after_ms", body.retry_after_ms ? Value(*body.retry_after_ms) : Value()},
                   {"reward_valid", false}});
   if (body.shutting_down) value.set("shutting_down", true);
+  if (!body.cause.empty()) value.set("cause", body.cause);
   return value;
 }
 
@@ -75,6 +78,7 @@ Result<ErrorBody> error_body_from_value(const Value& value) {
   body.message = fields.text_or("message", "");
   body.retryable = fields.flag_or("retryable", false);
   body.shutting_down = fields.flag_or("shutting_down", false);
+  body.cause = fields.text_or("cause", "");
   const Value* after = fields.value_or_null("retry_after_ms");
   if (after != nullptr && after->is_int()) body.retry_after_ms = after->as_int();
   HONE_TRY(fields.finish_loosely());

@@ -79,6 +79,7 @@ struct ErrorBody {
   bool retryable = false;
   std::optional<std::int64_t> retry_after_ms;
   bool shutting_down = false;  ///< the server is shutting down; send the request to the next one
+  std::string cause = {};      ///< a name of error_cause.hpp; another one: a newer server
 };
 
 /// Who has to act on an error with this code.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "app/load_config.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "places.hpp"
 
@@ -12,7 +13,7 @@ namespace hone {
 namespace {
 
 Config config_of(const std::vector<std::string>& sets) {
-  auto loaded = load_config({}, sets);
+  auto loaded = load_config({}, sets, backends_below(test::build_dir()));
   EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
   // The programs of this test lie below tests/: what ships is named.
   return loaded ? loaded->config : Config();

@@ -219,6 +219,8 @@ class ScriptedServer:
         }
 
     def _describe(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
+        if body.get("task") == "unfit":
+            raise Refused("invalid_argument", "unfit: it defines no module", cause="unfit_task")
         if body.get("task") not in (None, "add_relu", "tasks/add_relu"):
             raise Refused("not_found", f"unknown task '{body['task']}'; did you mean 'tasks/add_relu'?", "task")
         task = {

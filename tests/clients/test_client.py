@@ -130,6 +130,16 @@ def test_no_version_in_common(scripted: ScriptedServer) -> None:
         hone.connect(scripted.endpoint)
 
 
+def test_errors_name_their_cause(scripted: ScriptedServer) -> None:
+    with hone.connect(scripted.endpoint) as client:
+        with pytest.raises(hone.InvalidArgument, match="no module") as caught:
+            client.reset("unfit")
+        assert caught.value.cause == "unfit_task"
+        with pytest.raises(hone.NotFound) as caught_none:
+            client.reset("ad_relu")
+        assert caught_none.value.cause is None
+
+
 def test_busy_is_asked_again(scripted: ScriptedServer) -> None:
     scripted.busy_replies = 3
     with hone.connect(scripted.endpoint) as client:

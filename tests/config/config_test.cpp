@@ -2,6 +2,7 @@
 // configs/.
 #include "config/config.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,14 +12,22 @@
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
+#include "config/described_backends.hpp"
 #include "places.hpp"
 
 namespace hone {
 namespace {
 
 Result<LoadedConfig> parse(std::string_view text, const std::vector<std::string>& sets = {}) {
-  return parse_config(text, "hone.yaml", "/etc/hone", sets);
+  return parse_config(text, "hone.yaml", "/etc/hone", sets, test::described_backends);
 }
+
+Result<LoadedConfig> load(const std::filesystem::path& path,
+                          const std::vector<std::string>& sets = {}) {
+  return load_config(path, sets, test::described_backends);
+}
+
+Config defaults() { return parse("")->config; }
 
 std::string mistake_in(std::string_view text, const std::vector<std::string>& sets = {}) {
   auto loaded = parse(text, sets);
@@ -31,7 +40,6 @@ TEST(Config, EmptyFile_GivesTheDefaults) {
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->config.server.endpoint, "tcp://127.0.0.1:5917");
   EXPECT_EQ(loaded->config.isolation.minimum, "filtered");
-  EXPECT_EQ(config_to_value(loaded->config), config_to_value(Config()));
   for (const auto& [pointer, origin] : loaded->origins) EXPECT_EQ(origin, "default") << pointer;
 }
 
@@ -62,6 +70,82 @@ TEST(Config, Mistake_NamesFileLineAndNearestKey) {
   EXPECT_EQ(mistake_in("server: 3"), "hone.yaml:1: server: expected a map, found int");
   EXPECT_EQ(mistake_in("cpu:\n  devices:\n  - judge_cpu: 0\n    cores: [0, x]\n"),
             "hone.yaml:4: cores: expected integers, found \"x\"");
+}
+
+TEST(Config, BackendSection_OwnKeys_AreReadAsDescribed) {
+  const auto loaded = parse("backend: cuda\ncuda: {level: 3, mode: exact, flags: [-O3]}\n",
+                            {"cuda.factor=2", "cuda.careful=true", "cuda.uses=7"});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const BackendConfig& cuda = loaded->config.backends.at("cuda");
+  EXPECT_EQ(*cuda.options.find("level"), Value(3));
+  EXPECT_EQ(*cuda.options.find("mode"), Value("exact"));
+  EXPECT_EQ(*cuda.options.find("flags"), Value::array({"-O3"}));
+  EXPECT_EQ(*cuda.options.find("factor"), Value(2.0));
+  EXPECT_EQ(*cuda.options.find("careful"), Value(true));
+  EXPECT_EQ(*cuda.options.find("compiler"), Value("auto"));
+  EXPECT_EQ(cuda.uses, 7);
+  EXPECT_EQ(*loaded->config.backends.at("hip").options.find("level"), Value(1));
+  EXPECT_EQ(loaded->origins.at("/cuda/level"), "hone.yaml:2");
+  EXPECT_EQ(loaded->origins.at("/cuda/mode"), "hone.yaml:2");
+}
+
+TEST(Config, BackendSection_Mistake_NamesLineFoundAndExpected) {
+  EXPECT_EQ(mistake_in("cuda:\n  levl: 3\n"),
+            "hone.yaml:2: unknown key 'levl'; did you mean 'level'?");
+  EXPECT_EQ(mistake_in("cuda:\n  level: 4\n"), "hone.yaml:2: level: found 4, expected 0 to 3");
+  EXPECT_EQ(mistake_in("cuda:\n  mode: exat\n"),
+            "hone.yaml:2: mode: unknown value 'exat'; did you mean 'exact'?");
+  EXPECT_EQ(mistake_in("cuda:\n  careful: 1\n"),
+            "hone.yaml:2: careful: expected true or false, found int");
+  EXPECT_EQ(mistake_in("backend: cida\n"),
+            "hone.yaml:1: backend: unknown value 'cida'; did you mean 'cuda'?");
+}
+
+TEST(Config, RefusedBackend_UnknownName_MessageHasReason) {
+  const auto refuse = [](const Config& plugins) {
+    EXPECT_EQ(plugins.plugin_paths, std::vector<std::string>{"/etc/hone/own.so"});
+    EXPECT_TRUE(plugins.plugin_host.in_process);
+    return FoundBackends{{}, {"own.so: describe: broken"}};
+  };
+  const std::string plugins = "plugins: {paths: [own.so], in_process: true}\n";
+  EXPECT_EQ(parse_config("backend: own\n" + plugins, "hone.yaml", "/etc/hone", {}, refuse)
+                .error()
+                .message,
+            "hone.yaml:1: backend: unknown value 'own'; valid: cpu; own.so: describe: broken");
+  EXPECT_TRUE(parse_config(plugins, "hone.yaml", "/etc/hone", {}, refuse));
+}
+
+TEST(Config, Backend_NamedLikeASection_IsRefused) {
+  const auto find = [](const Config&) {
+    FoundBackends found;
+    found.described.push_back(
+        *read_backend_description(test::described_backend("server"), "server"));
+    return found;
+  };
+  EXPECT_EQ(parse_config("backend: server", "hone.yaml", "/etc/hone", {}, find).error().message,
+            "hone.yaml:1: backend: unknown value 'server'; valid: cpu; backend 'server': the "
+            "configuration has a section 'server'; rename the backend");
+}
+
+TEST(Config, BackendDescription_Mistake_NamesTheMember) {
+  const auto mistake = [](const char* parameter, const char* member, Value value) {
+    Value described = test::described_backend("own");
+    Value parameters = *described.find("parameters");
+    Value one = *parameters.find("level");
+    one.set(member, std::move(value));
+    parameters.set(parameter, std::move(one));
+    described.set("parameters", std::move(parameters));
+    const auto read = read_backend_description(described, "own");
+    return read ? "" : read.error().message;
+  };
+  EXPECT_EQ(mistake("level", "doc", "another text"), "");
+  EXPECT_THAT(mistake("level", "type", "integer"), testing::HasSubstr("unknown value 'integer'"));
+  EXPECT_THAT(mistake("level", "default", 9), testing::HasSubstr("within range, found 9"));
+  EXPECT_THAT(mistake("level", "default", "1"), testing::HasSubstr("of type int, found \"1\""));
+  EXPECT_THAT(mistake("level", "range", Value::array({3, 0})),
+              testing::HasSubstr("expected [low, high], found [3,0]"));
+  EXPECT_THAT(mistake("uses", "doc", "x"), testing::HasSubstr("hone reads the key 'uses'"));
+  EXPECT_THAT(mistake("Level", "doc", "x"), testing::HasSubstr("expected lower-case letters"));
 }
 
 TEST(Config, Contradictions_AreRefused) {
@@ -120,7 +204,7 @@ TEST(Config, Paths_AreRelativeToTheFile) {
                   "journal.path=run.db"});
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->config.cpu.python, "/etc/hone/bin/python");
-  EXPECT_EQ(loaded->config.cuda.python, here + "/bin/python");
+  EXPECT_EQ(loaded->config.backends.at("cuda").python, here + "/bin/python");
   EXPECT_EQ(loaded->config.datasets[0].config.find("path")->as_string(), here + "/tasks");
   EXPECT_EQ(loaded->config.journal.path, here + "/run.db");
 }
@@ -138,13 +222,15 @@ TEST(Config, WrittenConfiguration_RoundTrips) {
 
 TEST(Config, DocumentsEveryKey) {
   std::set<std::string> names;
-  for (const ConfigKey& key : config_keys()) {
+  const Config keys_of = defaults();
+  for (const ConfigKey& key : config_keys(keys_of)) {
     EXPECT_FALSE(key.doc.empty()) << key.name;
     EXPECT_TRUE(names.insert(key.name).second) << key.name;
   }
   EXPECT_TRUE(names.count("server.limits.source_bytes"));
   EXPECT_TRUE(names.count("datasets[].config"));
-  for (const ConfigKey& key : config_keys()) {
+  EXPECT_TRUE(names.count("cuda.level"));
+  for (const ConfigKey& key : config_keys(keys_of)) {
     if (key.name == "server.limits.frame_bytes") {
       EXPECT_EQ(key.expected, "bytes, 1 KiB to 1 GiB");
     }
@@ -157,14 +243,14 @@ TEST(Config, DocumentsEveryKey) {
 TEST(Config, EveryShippedFile_Loads) {
   std::size_t files = 0;
   for (const auto& file : std::filesystem::directory_iterator(test::source_dir() / "configs")) {
-    auto loaded = load_config(file.path());
+    auto loaded = load(file.path());
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
     ++files;
   }
   EXPECT_GE(files, 3u);
-  auto laptop = load_config(test::source_dir() / "configs/laptop.yaml");
+  auto laptop = load(test::source_dir() / "configs/laptop.yaml");
   ASSERT_TRUE(laptop);
-  EXPECT_EQ(config_to_value(laptop->config), config_to_value(Config()))
+  EXPECT_EQ(config_to_value(laptop->config), config_to_value(defaults()))
       << "laptop.yaml is the defaults";
 }
 
@@ -173,7 +259,7 @@ TEST(Config, File_WithAByteOrderMark_IsRead) {
   const std::filesystem::path file = folder.path() / "hone.yaml";
   for (const std::string text : {"server:\n  lease_s: 60\n", "server:\r\n  lease_s: 60\r\n"}) {
     ASSERT_TRUE(write_file(file, "\xef\xbb\xbf" + text));
-    const auto loaded = load_config(file);
+    const auto loaded = load(file);
     ASSERT_TRUE(loaded) << loaded.error().message;
     EXPECT_EQ(loaded->config.server.lease_s, 60);
     EXPECT_EQ(loaded->origins.at("/server/lease_s"), file.string() + ":2");
@@ -185,23 +271,23 @@ TEST(Config, PluginPath_DoesNotExist_IsRefusedWithItsPlace) {
   const std::filesystem::path file = folder.path() / "hone.yaml", here = folder.path();
   ASSERT_TRUE(write_file(here / "mine.py", ""));
   ASSERT_TRUE(write_file(file, "plugins:\n  paths: [mine.py, .]\n"));
-  EXPECT_TRUE(load_config(file));
+  EXPECT_TRUE(load(file));
   ASSERT_TRUE(write_file(file, "plugins:\n  paths:\n  - mine.py\n  - mein.py\n"));
-  EXPECT_EQ(load_config(file).error().message,
-            file.string() + ":4: plugins.paths: " + (here / "mein.py").string() +
-                ": no such file or folder");
+  EXPECT_EQ(load(file).error().message, file.string() +
+                                            ":4: plugins.paths: " + (here / "mein.py").string() +
+                                            ": no such file or folder");
   for (const auto& [key, path] :
        std::vector<std::pair<std::string, std::string>>{{"plugins.paths", "[/absent/a]"},
                                                         {"cpu.readable", "[/absent/a]"},
                                                         {"isolation.workdir", "/absent/a"}}) {
     const std::string set = key + "=" + path;
-    EXPECT_EQ(load_config("", {set}).error().message,
+    EXPECT_EQ(load("", {set}).error().message,
               "--set " + set + ": " + key + ": /absent/a: no such file or folder");
   }
 }
 
 TEST(Config, MissingFile_IsAnError) {
-  auto loaded = load_config("/nonexistent/hone.yaml");
+  auto loaded = load("/nonexistent/hone.yaml");
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, Code::kNotFound);
   EXPECT_EQ(loaded.error().message.substr(0, 28), "open /nonexistent/hone.yaml:");

@@ -36,18 +36,17 @@ TEST_F(LeaseTest, Orphan_IsReaped) {
 
 TEST_F(LeaseTest, AnyRequestAboutIt_RenewsIt) {
   const Value opened = reset();
-  const Value& name = at(opened, {"episode"});
+  const std::string name = at(opened, {"episode"}).as_string();
   now_s = now_s + 90;
-  service->renew(me, Value::array({name, 7, "none"}));
+  service->renew(me, {name, "none"});
   now_s = now_s + 90;
   EXPECT_EQ(service->reap(), 0u);
   EXPECT_EQ(state_of(opened), Code::kFailedPrecondition);  // a refused step is a message too
   now_s = now_s + 90;
   EXPECT_EQ(service->reap(), 0u);
-  service->renew({"connection-9", "trainer"},
-                 Value::array({name}));  // not its owner: renews nothing
+  service->renew({"connection-9", "trainer"}, {name});  // not its owner: renews nothing
   now_s = now_s + 5;
-  service->renew({"control-1", "x", true}, Value::array({name}));
+  service->renew({"control-1", "x", true}, {name});
   now_s = now_s + 90;
   EXPECT_EQ(service->reap(), 0u);
   now_s = now_s + 20;

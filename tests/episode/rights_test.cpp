@@ -61,7 +61,7 @@ TEST_F(RightsTest, AnotherClientsPing_RenewsNothing) {
   Caller other = proven("b");
   other.control = true;
   now_s = now_s + 899;
-  service->renew(other, Value::array({*opened.find("episode")}));
+  service->renew(other, {opened.find("episode")->as_string()});
   now_s = now_s + 2;
   EXPECT_EQ(service->reap(), 1u);
 }

@@ -60,7 +60,7 @@ TEST_F(ThreadsTest, ConcurrentRequests_AreAllAnswered) {
         service->step(me, step_body(episode, i / 3 + 1, "int a;"), 0, {}, count);
         (void)service->resume(me, resume).ok();
         (void)service->cancel(me, cancel).ok();
-        service->renew(me, Value::array({at(episode, {"episode"})}));
+        service->renew(me, {at(episode, {"episode"}).as_string()});
         if (t == 0) now_s = now_s + 1;
         if (i % 10 == 0) (void)service->stats();
         if (i % 16 == 0) service->reap();

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -13,26 +12,53 @@
 namespace hone {
 namespace {
 
-using std::chrono::milliseconds;
+/// Counts the lanes that wait. Time stands still until the test sets it.
+class CountingClock final : public LockClock {
+ public:
+  double now_s() const override { return now_s_; }
+  void wait(Condition& changed, Mutex& mutex, double) override {
+    ++waiting_;
+    changed.wait(mutex);
+    --waiting_;
+  }
+  void set_now_s(double now_s) { now_s_ = now_s; }
+  int waiting() const { return waiting_; }
+  void await(int lanes) const {
+    while (waiting_ < lanes) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<double> now_s_{100};
+  std::atomic<int> waiting_{0};
+};
+
+/// Each wait takes all of its time at once.
+class JumpingClock final : public LockClock {
+ public:
+  double now_s() const override { return now_s_; }
+  void wait(Condition&, Mutex&, double seconds) override { now_s_ += seconds; }
+  void advance(double seconds) { now_s_ += seconds; }
+
+ private:
+  double now_s_ = 100;
+};
 
 /// What lanes do on a device, and whether one was there that should not have been.
 struct Device {
-  std::atomic<int> checking{0}, measuring{0}, inside{0}, most_checking{0}, measured{0};
+  std::atomic<int> checking{0}, measuring{0}, inside{0}, measured{0};
   std::atomic<bool> disturbed{false};
 
   void check() {
-    const int now = ++checking;
-    int most = most_checking;
-    while (now > most && !most_checking.compare_exchange_weak(most, now)) {
-    }
+    ++checking;
     if (measuring > 0) disturbed = true;
-    std::this_thread::sleep_for(milliseconds(1));
+    std::this_thread::yield();
+    if (measuring > 0) disturbed = true;
     --checking;
   }
   void measure() {
     if (++measuring > 1 || checking > 0) disturbed = true;
-    std::this_thread::sleep_for(milliseconds(1));
-    if (checking > 0) disturbed = true;
+    std::this_thread::yield();
+    if (measuring > 1 || checking > 0) disturbed = true;
     --measuring;
     ++measured;
   }
@@ -58,39 +84,58 @@ void run_all(const std::vector<std::function<void()>>& lanes) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(DeviceLock, Lanes_CheckTogetherAndMeasureOneByOne) {
+TEST(DeviceLock, Lanes_ManyAtOnce_MeasureOneByOne) {
   DeviceLock lock;
   Device device;
   const auto lane = [&] {
     LaneLock lane_lock(lock);
-    for (int i = 0; i < 40; ++i) evaluate(lane_lock, device);
+    for (int i = 0; i < 200; ++i) evaluate(lane_lock, device);
   };
   run_all({lane, lane, lane});
   EXPECT_FALSE(device.disturbed);
-  EXPECT_EQ(device.measured, 120);
-  EXPECT_GT(device.most_checking, 1);
+  EXPECT_EQ(device.measured, 600);
+}
+
+TEST(DeviceLock, Timing_OtherLanesShare_WaitsForAllOfThem) {
+  CountingClock clock;
+  DeviceLock lock(1e9, 60, clock);
+  LaneLock first(lock), second(lock), measures(lock);
+  ASSERT_TRUE(first.share().ok());
+  ASSERT_TRUE(second.share().ok());
+  ASSERT_TRUE(measures.share().ok());  // they share: none has waited
+  std::atomic<bool> measured{false};
+  std::thread other([&] {
+    EXPECT_TRUE(measures.lock_for_timing().ok());
+    measured = true;
+    measures.leave();
+  });
+  clock.await(1);
+  first.leave();
+  EXPECT_FALSE(measured);
+  second.leave();
+  other.join();
+  EXPECT_TRUE(measured);
 }
 
 TEST(DeviceLock, Yield_LaneWaitsForTiming_LetsItMeasureFirst) {
-  DeviceLock lock;
+  CountingClock clock;
+  DeviceLock lock(1e9, 60, clock);
   LaneLock works(lock), measures(lock);
   ASSERT_TRUE(works.share().ok());
   ASSERT_TRUE(measures.share().ok());
   EXPECT_FALSE(works.blocks_timing());
   EXPECT_TRUE(works.yield().ok());  // no lane waits: at once
-  std::atomic<bool> measuring{false}, measured{false};
+  std::atomic<bool> measured{false}, yielded{false};
   std::thread other([&] {
     EXPECT_TRUE(measures.lock_for_timing().ok());
-    measuring = true;
-    std::this_thread::sleep_for(milliseconds(20));
-    measuring = false;
-    measured = true;
+    while (clock.waiting() == 0 && !yielded) std::this_thread::yield();
+    measured = !yielded;
     EXPECT_TRUE(measures.share().ok());
   });
-  while (!works.blocks_timing()) std::this_thread::yield();
-  EXPECT_FALSE(measured);
+  clock.await(1);
+  EXPECT_TRUE(works.blocks_timing());
   EXPECT_TRUE(works.yield().ok());
-  EXPECT_FALSE(measuring);
+  yielded = true;
   EXPECT_TRUE(measured);
   EXPECT_TRUE(works.is_shared());
   other.join();
@@ -102,14 +147,14 @@ TEST(DeviceLock, ExclusiveLane_ComesNextAlthoughOthersShare) {
   std::atomic<bool> had{false};
   const auto lane = [&] {
     LaneLock lane_lock(lock);
-    for (int i = 0; i < 1000 && !had; ++i) {
+    while (!had) {
       if (lane_lock.is_awaited()) lane_lock.leave();
       evaluate(lane_lock, device);
     }
   };
-  const auto whole = [&] {
+  const auto exclusive = [&] {
     LaneLock lane_lock(lock);
-    std::this_thread::sleep_for(milliseconds(5));
+    while (device.measured < 2) std::this_thread::yield();
     EXPECT_TRUE(lane_lock.lock_exclusive().ok());
     if (device.inside > 0) device.disturbed = true;
     EXPECT_TRUE(lane_lock.lock_for_timing().ok());  // it has
@@ -118,9 +163,24 @@ TEST(DeviceLock, ExclusiveLane_ComesNextAlthoughOthersShare) {
     EXPECT_FALSE(lane_lock.had_neighbours());
     had = true;
   };
-  run_all({lane, lane, whole});
-  EXPECT_TRUE(had);
+  run_all({lane, lane, exclusive});
   EXPECT_FALSE(device.disturbed);
+}
+
+TEST(DeviceLock, LongWaitForTiming_OtherLanesAreAskedToLeave) {
+  CountingClock clock;
+  DeviceLock lock(1e9, 60, clock);
+  LaneLock works(lock), measures(lock);
+  ASSERT_TRUE(works.share().ok());
+  ASSERT_TRUE(measures.share().ok());
+  std::thread other([&] { EXPECT_TRUE(measures.lock_for_timing().ok()); });
+  clock.await(1);
+  clock.set_now_s(101.9);
+  EXPECT_FALSE(works.is_awaited());
+  clock.set_now_s(102.1);
+  EXPECT_TRUE(works.is_awaited());
+  works.leave();
+  other.join();
 }
 
 TEST(DeviceLock, HadNeighbours_LaneWasThereMeanwhile_IsTrue) {
@@ -150,16 +210,18 @@ TEST(DeviceLock, HadNeighbours_LaneWasThereMeanwhile_IsTrue) {
 }
 
 TEST(DeviceLock, Wait_TooLong_FailsAndNamesTheHolder) {
-  DeviceLock lock(0.05);
+  JumpingClock clock;
+  DeviceLock lock(30, 60, clock);
   LaneLock one(lock, "lane 1"), other(lock, "lane 2"), third(lock, "lane 3");
   one.set_work("install level3/17");
   EXPECT_TRUE(one.share().ok());
   EXPECT_TRUE(other.share().ok());
+  clock.advance(12);
   const Status alone = other.lock_for_timing();
   ASSERT_FALSE(alone.ok());
   EXPECT_EQ(alone.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(alone.error().message,
-            "lane 2: waited 0 s for the device exclusively (lane 1 has shared it for 0 s, in "
+            "lane 2: waited 30 s for the device exclusively (lane 1 has shared it for 42 s, in "
             "\"install level3/17\")");
   EXPECT_TRUE(other.is_unlocked());
   EXPECT_TRUE(one.lock_for_timing().ok());  // the lane that gave up blocks no lane
@@ -178,7 +240,8 @@ TEST(DeviceLock, Wait_TooLong_FailsAndNamesTheHolder) {
 TEST(DeviceLock, LongWait_IsLogged_WithTheHoldersWork) {
   set_up_log(LogLevel::kWarning, false);
   testing::internal::CaptureStderr();
-  DeviceLock lock(0.3, 0.1);
+  JumpingClock clock;
+  DeviceLock lock(100, 60, clock);
   LaneLock one(lock, "lane 1"), other(lock, "lane 2");
   one.set_work("measure level1/19");
   other.set_work("wait for the device with level1/20");
@@ -186,8 +249,8 @@ TEST(DeviceLock, LongWait_IsLogged_WithTheHoldersWork) {
   EXPECT_FALSE(other.share().ok());
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_NE(
-      log.find("lane 2, in \"wait for the device with level1/20\": waited 0 s to share the device "
-               "(lane 1 has held it for 0 s, in \"measure level1/19\")"),
+      log.find("lane 2, in \"wait for the device with level1/20\": waited 60 s to share the device "
+               "(lane 1 has held it for 60 s, in \"measure level1/19\")"),
       std::string::npos)
       << log;
 }

@@ -24,8 +24,8 @@ inline EvaluatorOptions evaluator_options() {
   EvaluatorOptions options;
   options.backend_library = build_dir() / "plugins/backends/cpu.so";
   options.libexec = build_dir() / "libexec";
-  options.toolchains["c++"] = {"/usr/bin/g++", {"-O3", "-march=native", "-std=c++20"}, {}, {}};
-  options.toolchains["c"] = {"/usr/bin/gcc", {"-O3", "-march=native", "-std=c17"}, {}, {}};
+  options.toolchains["c++"] = {"/usr/bin/g++", {"-O3", "-march=native", "-std=c++20"}};
+  options.toolchains["c"] = {"/usr/bin/gcc", {"-O3", "-march=native", "-std=c17"}};
   options.devices = default_devices(static_cast<int>(std::thread::hardware_concurrency()));
   return options;
 }
@@ -50,6 +50,11 @@ class Machine {
   static Result<std::unique_ptr<Machine>> start(EvaluatorOptions options = evaluator_options(),
                                                 LauncherOptions launcher = {}) {
     auto machine = std::make_unique<Machine>();
+    if (options.device_code) {
+      HONE_ASSIGN(const auto backend, Backend::load(options.backend_library));
+      HONE_ASSIGN(const BackendDescription description, backend->description());
+      launcher.device = {description.device_nodes, description.driver_folders};
+    }
     HONE_ASSIGN(machine->launcher_, Launcher::start(launcher));
     HONE_ASSIGN(machine->evaluator_,
                 make_evaluator(*machine->launcher_, std::move(options), "test machine"));

@@ -396,5 +396,56 @@ TEST(Reruns, RandomHistories_StayWithinTheBound) {
   }
 }
 
+TEST(Reruns, Builds_TableOfRules) {
+  struct BuildRow {
+    const char* about;
+    int builds;
+    bool known_is_built;
+    BuildFinding finding;
+    BuildNext next;
+  };
+  const BuildFinding good, no_answer{.has_answer = false}, doubtful{.is_doubtful = true},
+      hopeless{.has_answer = false, .is_hopeless = true},
+      starved{.is_doubtful = true, .is_starved = true},
+      limited{.is_starved = true};  // its own memory limit, too: an answer in itself
+  const std::vector<BuildRow> rows = {
+      {"an answer", 1, false, good, BuildNext::kAccept},
+      {"an answer of the second build", 2, false, good, BuildNext::kAccept},
+      {"an answer after the known program", 3, true, good, BuildNext::kAccept},
+      {"the machine cannot build it", 1, false, hopeless, BuildNext::kFault},
+      {"no answer", 1, false, no_answer, BuildNext::kBuildAgain},
+      {"no answer twice", 2, false, no_answer, BuildNext::kFault},
+      {"no answer after the known program", 3, true, no_answer, BuildNext::kFault},
+      {"no mistake found", 1, false, doubtful, BuildNext::kBuildAgain},
+      {"no mistake found twice", 2, false, doubtful, BuildNext::kBuildKnown},
+      {"no mistake found after the known program", 3, true, doubtful, BuildNext::kAccept},
+      {"too little time", 1, false, starved, BuildNext::kBuildAgain},
+      {"too little time twice", 2, false, starved, BuildNext::kFault},
+      {"too little time after the known program", 3, true, starved, BuildNext::kFault},
+      {"its own memory limit", 1, false, limited, BuildNext::kAccept},
+  };
+  for (const BuildRow& row : rows) {
+    SCOPED_TRACE(row.about);
+    EXPECT_EQ(decide_build(row.builds, row.known_is_built, row.finding), row.next);
+  }
+}
+
+TEST(Reruns, Builds_AnyHistory_EndsWithinTheBound) {
+  constexpr int kFindings = 16;
+  const std::function<int(int, bool)> longest = [&](int builds, bool known) {
+    int most = builds;
+    for (int bits = 0; bits < kFindings; ++bits) {
+      const BuildFinding finding{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0,
+                                 (bits & 8) != 0};
+      const BuildNext next = decide_build(builds, known, finding);
+      const bool ends = next == BuildNext::kAccept || next == BuildNext::kFault;
+      if (ends || builds > kBuildsMax) continue;
+      most = std::max(most, longest(builds + 1, known || next == BuildNext::kBuildKnown));
+    }
+    return most;
+  };
+  EXPECT_EQ(longest(1, false), kBuildsMax);
+}
+
 }  // namespace
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "config/config.hpp"
+#include "config/described_backends.hpp"
 #include "config/yaml.hpp"
 #include "fuzz/fuzz.hpp"
 
@@ -44,7 +45,7 @@ void one(std::string_view bytes) {
   check_yaml(text, {});
   check_yaml(text, kTight);
 
-  const auto loaded = parse_config(text, "hone.yaml", "/etc/hone", sets);
+  const auto loaded = parse_config(text, "hone.yaml", "/etc/hone", sets, test::described_backends);
   if (!loaded) {
     check_error(loaded.error());
     const std::string& message = loaded.error().message;
@@ -57,7 +58,8 @@ void one(std::string_view bytes) {
   }
   const Value whole = config_to_value(loaded->config);
   if (has_nonfinite(whole)) return;  // as JSON, which has no such numbers
-  const auto again = parse_config(to_json(whole, 1), "printed", "/etc/hone");
+  const auto again =
+      parse_config(to_json(whole, 1), "printed", "/etc/hone", {}, test::described_backends);
   check(again.ok(), again ? "" : "what is printed can be read: " + again.error().message);
   check(same(config_to_value(again->config), whole), "what is printed means the same");
 }

@@ -2,6 +2,7 @@
 // them.
 #include "fuzz/fuzz.hpp"
 #include "wire/message.hpp"
+#include "wire/requests.hpp"
 
 namespace hone::fuzz {
 namespace {
@@ -55,6 +56,16 @@ void check_refusal(const wire::Refusal& refusal) {
         "an error arrives as it was sent");
 }
 
+template <typename Request>
+void read_as(const Value& body) {
+  if (const auto read = wire::read_request<Request>(body); !read) check_error(read.error());
+}
+
+template <typename... Requests>
+void read_as_each(const Value& body) {
+  (read_as<Requests>(body), ...);
+}
+
 void check_request(const wire::Frames& frames, const wire::Limits& limits) {
   auto decoded = wire::decode_request(wire::incoming(frames), limits);
   if (const auto* refusal = std::get_if<wire::Refusal>(&decoded)) return check_refusal(*refusal);
@@ -64,6 +75,9 @@ void check_request(const wire::Frames& frames, const wire::Limits& limits) {
         "a request has no more frames than allowed");
   check_limits(request.body, limits.codec);
   if (const auto hello = wire::read_hello(request.body); !hello) check_error(hello.error());
+  read_as_each<wire::DescribeRequest, wire::ResetRequest, wire::StepRequest, wire::CancelRequest,
+               wire::CloseRequest, wire::ResumeRequest, wire::BranchRequest, wire::PingRequest,
+               wire::MetricsRequest, wire::HealthRequest>(request.body);
 
   const auto again = wire::decode_request(wire::incoming(wire::encode_request(request)), {});
   const auto* same_request = std::get_if<wire::Request>(&again);

@@ -254,7 +254,7 @@ def test_a_server_that_did_not_ask_takes_no_references(hone, python, tmp_path):
 
 
 def test_unstartable_program_has_a_reason(hone, python, tmp_path):
-    assert "who reaches the gateway can run code" in hone("gateway", "tritonforge", "--listen", "0.0.0.0:0").stderr
+    assert "any client of the gateway can run code" in hone("gateway", "tritonforge", "--listen", "0.0.0.0:0").stderr
     bare = hone("gateway", "tritonforge", "--listen", "127.0.0.1:0")
     assert "cpu.python is not set" in bare.stderr
     assert "scripts/setup --python" in bare.stderr

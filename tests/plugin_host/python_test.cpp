@@ -392,5 +392,47 @@ class Dataset:
   EXPECT_EQ(reward_of(plugin).error().message, "mine: create: mine.py: has no class Reward");
 }
 
+TEST_F(Python, DatasetErrors_NameTheirCause) {
+  ASSERT_TRUE(load(R"py(
+import os
+
+class Unfit(ValueError):
+    for_users = True
+    cause = "unfit_task"
+
+class Late(TimeoutError):
+    for_users = True
+    cause = "unfit_task"
+
+class Odd(ValueError):
+    for_users = True
+    cause = "plugin_ended"
+
+class Dataset:
+    """No task can be read."""
+
+    def list_tasks(self):
+        return ["unfit", "late", "odd", "plain", "ends"]
+
+    def get_task(self, task_id):
+        if task_id == "ends":
+            os._exit(3)
+        raise {"unfit": Unfit, "late": Late, "odd": Odd, "plain": ValueError}[task_id]("why")
+)py")
+                  .ok());
+  auto calls = plugin->open_dataset(Value::map());
+  ASSERT_TRUE(calls.ok()) << calls.error().message;
+  const Dataset dataset("ours", plugin->name(), std::move(*calls));
+  const auto found = [&](const char* id) {
+    const auto task = dataset.get(id);
+    return std::pair(task.error().code, task.error().cause);
+  };
+  EXPECT_EQ(found("unfit"), std::pair(Code::kInvalidArgument, ErrorCause::kUnfitTask));
+  EXPECT_EQ(found("late"), std::pair(Code::kDeadlineExceeded, ErrorCause::kUnfitTask));
+  EXPECT_EQ(found("odd"), std::pair(Code::kInvalidArgument, ErrorCause::kNone));
+  EXPECT_EQ(found("plain"), std::pair(Code::kInternal, ErrorCause::kNone));
+  EXPECT_EQ(found("ends"), std::pair(Code::kInternal, ErrorCause::kTaskEndedPlugin));
+}
+
 }  // namespace
 }  // namespace hone

@@ -64,6 +64,12 @@ class Lists(unittest.TestCase):
             exported = re.search(r'HONE_EXPORT_REWARD\([\w:]+, "(\w+)"', text(f"plugins/rewards/{name}/{name}.cpp"))
             self.assertEqual(exported and exported[1], name)
 
+    def test_backends(self) -> None:
+        vendors = re.search(r"set\(HONE_GPU_VENDORS (.+)\)", text("plugins/backends/gpu/CMakeLists.txt"))
+        names = {"cpu", *(vendors[1].split() if vendors else [])}
+        table = part("docs/backends.md", "| backend | submissions are |", "\n\n")
+        self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)), names)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -35,7 +35,7 @@ int hone::probe(int count, char** arguments) {
   } else if (prefixed("build:")) {
     sealed = hone::seal_builder({}, ".");
   } else if (prefixed("module:")) {
-    sealed = hone::seal_module({}, ".");
+    sealed = hone::seal_module({}, ".", {});
   }
   if (!sealed) {
     std::printf("%s\n", sealed.error().message.c_str());

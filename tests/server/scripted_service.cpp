@@ -76,9 +76,9 @@ int ScriptedService::cancels_before_last(std::int64_t flood, std::int64_t asked)
   return before;
 }
 
-void ScriptedService::renew(const Caller&, const Value& episodes) {
+void ScriptedService::renew(const Caller&, const std::vector<std::string>& episodes) {
   MutexLock lock(mutex_);
-  for (const Value& episode : episodes.as_array()) renewed_.push_back(episode.as_string());
+  renewed_.insert(renewed_.end(), episodes.begin(), episodes.end());
 }
 
 std::size_t ScriptedService::leave(const std::set<std::string>& connections) {

@@ -44,7 +44,7 @@ class ScriptedService final : public EpisodeService {
   Result<Value> resume(const Caller&, const Value&) override {
     return not_found("no such episode, or not its token");
   }
-  void renew(const Caller& caller, const Value& episodes) override;
+  void renew(const Caller& caller, const std::vector<std::string>& episodes) override;
   std::size_t leave(const std::set<std::string>& connections) override;
   std::size_t reap() override { return reap_once_.exchange(0); }
   Value stats() const override { return Value::map({{"episodes", Value::map({{"open", 3}})}}); }

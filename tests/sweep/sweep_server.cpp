@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 
+#include "app/load_config.hpp"
 #include "app/local_server.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "sweep/stop_at.hpp"

@@ -39,6 +39,15 @@ TEST(ErrorBodies, Shutdown_IsMarkedOnlyDuringShutdown) {
   EXPECT_TRUE(error_body_from_value(to_value(body))->shutting_down);
 }
 
+TEST(ErrorBodies, Cause_IsSentByName_UnknownCausesAreKept) {
+  EXPECT_EQ(to_value(error_body(internal_error("why"), 0)).find("cause"), nullptr);
+  const Error error{Code::kInvalidArgument, "why", ErrorCause::kUnfitTask};
+  Value value = to_value(error_body(error.in("dataset x"), 0));
+  EXPECT_EQ(error_body_from_value(value)->cause, "unfit_task");
+  value.set("cause", "newer");
+  EXPECT_EQ(error_body_from_value(value)->cause, "newer");
+}
+
 TEST(ErrorBodies, Errors_AreBounded) {
   EXPECT_EQ(error_body(internal_error(std::string(1u << 20, 'x')), 0).message.size(), 4096u);
 }

@@ -22,12 +22,6 @@ LinkContext::LinkContext() : impl_(std::make_unique<Impl>()) {}
 LinkContext::~LinkContext() = default;
 void LinkContext::abandon() { static_cast<void>(impl_.release()); }
 
-struct Link::Impl {
-  zmq::socket_t dealer;
-  zmq::socket_t monitor;
-  bool opened = false;  ///< the current attempt to connect has created a socket
-};
-
 namespace {
 
 constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
@@ -59,19 +53,112 @@ Link::Event kind_of(std::uint16_t number, std::uint32_t value) {
   }
 }
 
-}  // namespace
+class ZmqLink final : public Link {
+ public:
+  ~ZmqLink() override;
+  /// Throws zmq::error_t for a bad endpoint.
+  Status connect(zmq::context_t& context, const std::string& endpoint,
+                 const std::optional<wire::KeyPair>& keys);
+  bool send(const Frames& frames) override;
+  bool receive(Frames& frames) override;
+  Event next_event() override;
+  std::vector<void*> sockets() override { return {dealer_.handle(), monitor_.handle()}; }
 
-Link::Link(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ private:
+  zmq::socket_t dealer_;
+  zmq::socket_t monitor_;
+  bool opened_ = false;  // the current attempt to connect has created a socket
+};
 
-Link::~Link() {
+ZmqLink::~ZmqLink() {
   try {
-    zmq_socket_monitor(impl_->dealer.handle(), nullptr, 0);
-    impl_->monitor.close();
-    impl_->dealer.close();
+    zmq_socket_monitor(dealer_.handle(), nullptr, 0);
+    monitor_.close();
+    dealer_.close();
   } catch (const zmq::error_t&) {
     // The connection is only closed; an error has no receiver.
   }
 }
+
+Status ZmqLink::connect(zmq::context_t& context, const std::string& endpoint,
+                        const std::optional<wire::KeyPair>& keys) {
+  dealer_ = zmq::socket_t(context, zmq::socket_type::dealer);
+  dealer_.set(zmq::sockopt::linger, 0);
+  dealer_.set(zmq::sockopt::immediate, true);
+  dealer_.set(zmq::sockopt::sndhwm, 0);
+  dealer_.set(zmq::sockopt::rcvhwm, 0);
+  dealer_.set(zmq::sockopt::ipv6, true);
+  // The transport's own pings end a connection whose other side is gone without a word.
+  dealer_.set(zmq::sockopt::heartbeat_ivl, 5000);
+  dealer_.set(zmq::sockopt::heartbeat_timeout, 15000);
+  dealer_.set(zmq::sockopt::reconnect_ivl, 50);
+  dealer_.set(zmq::sockopt::reconnect_ivl_max, 1000);
+  if (keys) {
+    dealer_.set(zmq::sockopt::curve_serverkey, keys->server_key);
+    dealer_.set(zmq::sockopt::curve_publickey, keys->public_key);
+    dealer_.set(zmq::sockopt::curve_secretkey, keys->secret_key);
+  }
+  const std::string address = monitor_address();
+  if (zmq_socket_monitor(dealer_.handle(), address.c_str(),
+                         ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | kHandshakeFailed |
+                             kAttempt) != 0) {
+    return internal_error(std::string("socket monitor: ") + zmq_strerror(zmq_errno()));
+  }
+  monitor_ = zmq::socket_t(context, zmq::socket_type::pair);
+  monitor_.connect(address);
+  dealer_.connect(endpoint);
+  return {};
+}
+
+bool ZmqLink::send(const Frames& frames) {
+  try {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+      if (!dealer_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) return false;
+    }
+    return true;
+  } catch (const zmq::error_t&) {
+    return false;
+  }
+}
+
+bool ZmqLink::receive(Frames& frames) {
+  frames.clear();
+  try {
+    zmq::message_t part;
+    do {
+      if (!dealer_.recv(part, zmq::recv_flags::dontwait)) return false;
+      frames.push_back(part.to_string());
+    } while (part.more());
+    return true;
+  } catch (const zmq::error_t&) {
+    return false;
+  }
+}
+
+Link::Event ZmqLink::next_event() {
+  try {
+    while (true) {
+      zmq::message_t event, address;
+      if (!monitor_.recv(event, zmq::recv_flags::dontwait)) return Event::kNone;
+      static_cast<void>(monitor_.recv(address));
+      std::uint16_t number = 0;
+      std::uint32_t value = 0;
+      if (event.size() < sizeof number + sizeof value) return Event::kNone;
+      std::memcpy(&number, event.data(), sizeof number);
+      std::memcpy(&value, event.data<char>() + sizeof number, sizeof value);
+      if (number == ZMQ_EVENT_CONNECT_RETRIED) {
+        return std::exchange(opened_, false) ? Event::kUnanswered : Event::kUnresolved;
+      }
+      if ((number & kAttempt) == 0) return kind_of(number, value);
+      opened_ = true;
+    }
+  } catch (const zmq::error_t&) {
+    return Event::kNone;
+  }
+}
+
+}  // namespace
 
 Result<std::optional<wire::KeyPair>> read_keys(const ClientOptions& options) {
   if (options.key_file.empty()) {
@@ -99,88 +186,15 @@ Result<std::optional<wire::KeyPair>> read_keys(const ClientOptions& options) {
   return std::optional(std::move(keys));
 }
 
-Result<std::unique_ptr<Link>> Link::open(LinkContext& context, const std::string& endpoint,
-                                         const std::optional<wire::KeyPair>& keys) {
+Result<std::unique_ptr<Link>> open_link(LinkContext& context, const std::string& endpoint,
+                                        const std::optional<wire::KeyPair>& keys) {
   try {
-    auto impl = std::make_unique<Impl>();
-    impl->dealer = zmq::socket_t(context.impl().context, zmq::socket_type::dealer);
-    impl->dealer.set(zmq::sockopt::linger, 0);
-    impl->dealer.set(zmq::sockopt::immediate, true);
-    impl->dealer.set(zmq::sockopt::sndhwm, 0);
-    impl->dealer.set(zmq::sockopt::rcvhwm, 0);
-    impl->dealer.set(zmq::sockopt::ipv6, true);
-    // The transport's own pings end a connection whose other side is gone without a word.
-    impl->dealer.set(zmq::sockopt::heartbeat_ivl, 5000);
-    impl->dealer.set(zmq::sockopt::heartbeat_timeout, 15000);
-    impl->dealer.set(zmq::sockopt::reconnect_ivl, 50);
-    impl->dealer.set(zmq::sockopt::reconnect_ivl_max, 1000);
-    if (keys) {
-      impl->dealer.set(zmq::sockopt::curve_serverkey, keys->server_key);
-      impl->dealer.set(zmq::sockopt::curve_publickey, keys->public_key);
-      impl->dealer.set(zmq::sockopt::curve_secretkey, keys->secret_key);
-    }
-    const std::string address = monitor_address();
-    if (zmq_socket_monitor(impl->dealer.handle(), address.c_str(),
-                           ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
-                               kHandshakeFailed | kAttempt) != 0) {
-      return internal_error(std::string("socket monitor: ") + zmq_strerror(zmq_errno()));
-    }
-    impl->monitor = zmq::socket_t(context.impl().context, zmq::socket_type::pair);
-    impl->monitor.connect(address);
-    impl->dealer.connect(endpoint);
-    return std::unique_ptr<Link>(new Link(std::move(impl)));
+    auto link = std::make_unique<ZmqLink>();
+    HONE_TRY(link->connect(context.impl().context, endpoint, keys));
+    return std::unique_ptr<Link>(std::move(link));
   } catch (const zmq::error_t& error) {
     return invalid_argument("endpoint '" + endpoint + "': " + error.what() +
                             ", expected e.g. tcp://127.0.0.1:5917");
-  }
-}
-
-bool Link::send(const Frames& frames) {
-  try {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
-      if (!impl_->dealer.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait))
-        return false;
-    }
-    return true;
-  } catch (const zmq::error_t&) {
-    return false;
-  }
-}
-
-bool Link::receive(Frames& frames) {
-  frames.clear();
-  try {
-    zmq::message_t part;
-    do {
-      if (!impl_->dealer.recv(part, zmq::recv_flags::dontwait)) return false;
-      frames.push_back(part.to_string());
-    } while (part.more());
-    return true;
-  } catch (const zmq::error_t&) {
-    return false;
-  }
-}
-
-Link::Event Link::next_event() {
-  try {
-    while (true) {
-      zmq::message_t event, address;
-      if (!impl_->monitor.recv(event, zmq::recv_flags::dontwait)) return Event::kNone;
-      static_cast<void>(impl_->monitor.recv(address));
-      std::uint16_t number = 0;
-      std::uint32_t value = 0;
-      if (event.size() < sizeof number + sizeof value) return Event::kNone;
-      std::memcpy(&number, event.data(), sizeof number);
-      std::memcpy(&value, event.data<char>() + sizeof number, sizeof value);
-      if (number == ZMQ_EVENT_CONNECT_RETRIED) {
-        return std::exchange(impl_->opened, false) ? Event::kUnanswered : Event::kUnresolved;
-      }
-      if ((number & kAttempt) == 0) return kind_of(number, value);
-      impl_->opened = true;
-    }
-  } catch (const zmq::error_t&) {
-    return Event::kNone;
   }
 }
 
@@ -189,9 +203,9 @@ void wait_for_links(const std::vector<Link*>& links, int wake_fd, long timeout_m
   std::size_t count = 0;
   items[count++] = {nullptr, wake_fd, ZMQ_POLLIN, 0};
   for (Link* link : links) {
-    if (count + 2 > items.size()) break;
-    items[count++] = {link->impl().dealer.handle(), 0, ZMQ_POLLIN, 0};
-    items[count++] = {link->impl().monitor.handle(), 0, ZMQ_POLLIN, 0};
+    for (void* socket : link->sockets()) {
+      if (count < items.size()) items[count++] = {socket, 0, ZMQ_POLLIN, 0};
+    }
   }
   try {
     zmq::poll(items.data(), count, std::chrono::milliseconds(timeout_ms));

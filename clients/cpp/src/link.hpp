@@ -1,4 +1,4 @@
-// Link: one DEALER connection as frames, with word of when it comes up and goes down. Hides ZeroMQ.
+// Link: one DEALER connection as frames, with events when it comes up and goes down. Hides ZeroMQ.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ class LinkContext {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Not thread-safe: lives on the client's thread.
+/// One connection. Not thread-safe: lives on the client's thread.
 class Link {
  public:
   enum class Event {
@@ -46,27 +46,20 @@ class Link {
     kUnanswered,       ///< an attempt to connect ended after there was a socket: no answer
   };
 
-  /// Starts connecting; ZeroMQ retries while no server listens. invalid_argument: a bad
-  /// endpoint. With `keys` (a pair and the server's public key) the connection is encrypted.
-  static Result<std::unique_ptr<Link>> open(LinkContext& context, const std::string& endpoint,
-                                            const std::optional<wire::KeyPair>& keys = {});
-  ~Link();
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
-
+  virtual ~Link() = default;
   /// False when the outgoing queue is full or the connection is gone: nothing was sent.
-  bool send(const Frames& frames);
+  virtual bool send(const Frames& frames) = 0;
   /// False when nothing has come.
-  bool receive(Frames& frames);
-  Event next_event();
-
-  struct Impl;
-  Impl& impl() { return *impl_; }
-
- private:
-  explicit Link(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  virtual bool receive(Frames& frames) = 0;
+  virtual Event next_event() = 0;
+  /// Its ZeroMQ sockets, for wait_for_links().
+  virtual std::vector<void*> sockets() = 0;
 };
+
+/// Starts connecting; ZeroMQ retries while no server listens. invalid_argument: a bad
+/// endpoint. With `keys` (a pair and the server's public key) the connection is encrypted.
+Result<std::unique_ptr<Link>> open_link(LinkContext& context, const std::string& endpoint,
+                                        const std::optional<wire::KeyPair>& keys);
 
 /// The keys of a client's options; none where it has no key file. Errors say what is wrong with which.
 Result<std::optional<wire::KeyPair>> read_keys(const ClientOptions& options);

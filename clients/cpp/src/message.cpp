@@ -1,6 +1,8 @@
 // Reading replies leniently, as a client should: a later server may say more.
 #include "message.hpp"
 
+#include "base/error_cause.hpp"
+
 namespace hone::inline client_api {
 namespace {
 
@@ -16,6 +18,10 @@ constexpr wire::Limits kReplyLimits{
 
 }  // namespace
 
+Error Failure::error() const {
+  return {code, message, find_enum<ErrorCause>(cause).value_or(ErrorCause::kNone)};
+}
+
 Result<ReplyMessage> read_reply(Frames frames) {
   HONE_ASSIGN(wire::Reply reply, wire::decode_reply(std::move(frames), kReplyLimits));
   HONE_ASSIGN(Value body, from_msgpack(reply.body, kReplyLimits.codec));
@@ -30,7 +36,20 @@ Failure read_failure(const Value& body) {
   if (read->retry_after_ms)
     failure.retry_after_s = static_cast<double>(*read->retry_after_ms) / 1000;
   failure.shutting_down = read->shutting_down;
+  failure.cause = read->cause;
   return failure;
+}
+
+Failure no_server(std::string message, bool retryable) {
+  return {Code::kUnavailable, "infra", std::move(message), retryable, {}};
+}
+
+Failure given_up(std::string message) {
+  return {Code::kCancelled, "cancelled", std::move(message), false, {}};
+}
+
+Failure protocol_failure(Code code, std::string message) {
+  return {code, "protocol", std::move(message), false, {}};
 }
 
 std::string text_or(const Value& map, std::string_view key, std::string fallback) {

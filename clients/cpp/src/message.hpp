@@ -25,6 +25,11 @@ Result<ReplyMessage> read_reply(Frames frames);
 /// The body of an error reply as a Failure; unknown codes count as internal.
 Failure read_failure(const Value& body);
 
+/// Failures that the client itself finds.
+Failure no_server(std::string message, bool retryable = true);
+Failure given_up(std::string message);
+Failure protocol_failure(Code code, std::string message);
+
 /// A member of a map, or the fallback where it is missing or of another type.
 std::string text_or(const Value& map, std::string_view key, std::string fallback = {});
 std::int64_t int_or(const Value& map, std::string_view key, std::int64_t fallback);

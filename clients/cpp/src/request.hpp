@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,7 +37,6 @@ struct Request {
   int busy_tries = 0;
   std::function<void(Reply)> done = [](Reply) {};
   std::function<void(Value)> progress = [](Value) {};
-  std::multimap<std::int64_t, Request*>::iterator deadline_entry;
 };
 using RequestPtr = std::shared_ptr<Request>;
 

@@ -1,16 +1,15 @@
 // The open episodes of a connection.
 #include "roster.hpp"
 
-#include "base/clock.hpp"
 #include "message.hpp"
 #include "request.hpp"
 
 namespace hone::inline client_api {
 
-void Roster::note_result(const std::string& verb, const Value& body) {
+void Roster::note_result(const std::string& verb, const Value& body, std::int64_t now_ns) {
   const std::string episode = text_or(body, "episode");
   if (begins_episode(verb)) {
-    add(episode, text_or(body, "token"), monotonic_ns());
+    add(episode, text_or(body, "token"), now_ns);
   } else if (verb == "close") {
     remove(episode);
   } else if (verb == "step" &&

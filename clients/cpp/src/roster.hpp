@@ -16,7 +16,7 @@ class Roster {
  public:
   /// Learns from the result of a verb: reset and branch open an episode, its last step and close
   /// end it.
-  void note_result(const std::string& verb, const Value& body);
+  void note_result(const std::string& verb, const Value& body, std::int64_t now_ns);
   void add(const std::string& episode, const std::string& token, std::int64_t now_ns);
   void remove(const std::string& episode) { open_.erase(episode); }
   /// Any message that names an episode renews its lease.

@@ -148,7 +148,7 @@ py::tuple to_python(const hone::Failure& failure) {
   py::object after = py::none();
   if (failure.retry_after_s) after = py::float_(*failure.retry_after_s);
   return py::make_tuple(std::string(hone::code_name(failure.code)), failure.error_class,
-                        to_text(failure.message), failure.retryable, after);
+                        to_text(failure.message), failure.retryable, after, to_text(failure.cause));
 }
 
 /// The tags of answers that have come, with a descriptor that is readable while there are some.

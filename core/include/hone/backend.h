@@ -81,9 +81,22 @@ typedef struct hone_python {
 typedef struct hone_backend_factory {
   uint32_t struct_size;
 
-  /* [any] Writes the MessagePack map {"summary": str, "devices": [{"index": int, "name": str, "cores": int}],
-   * "languages": [str], "withholds": "freeze"|"stream"|"copy", "fingerprint": str}, and where something must be there
-   * "needs": {"driver": str, "compiler": str}, how to get it. Touches no device. */
+  /* [any] Writes a MessagePack map. Touches no device: the host calls this in its own process.
+   *   "summary": str, one line; "fingerprint": str, devices and driver.
+   *   "devices": [{"index": int, "name": str, "cores": int}].
+   *   "languages": [str]. The first one is that of device code, if submissions are device code.
+   *   "suffixes": {language: str}, ".cu": of the file name of a submission, for each language.
+   *   "withholds": "freeze"|"stream"|"copy". With "freeze" submissions run on the processor; else they are device code.
+   * These members may be missing:
+   *   "needs": {"driver": str, "compiler": str}, how to get what is missing.
+   *   "parameters": {name: {"type": "str"|"int"|"float"|"bool"|"[str]", "default": value, "doc": str}}: the keys of the
+   *     backend's section of the configuration, in the order that people read them in. hone checks the values, and build
+   *     gets them as options. A parameter may have "range": [low, high], "choices": [str], and "path": "file"|"folder":
+   *     builders may read that folder, or the folder of that file. hone has keys of its own in the section (docs/backends.md).
+   *   "device_nodes": [str], such as "/dev/NAME" or "/dev/NAME*": character devices that sandboxed processes may open.
+   *   "driver_folders": [str]: folders below /usr, /opt or /sys that the driver reads, besides the system's libraries.
+   *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
+   *     first language. Without it, build gets those files as they are, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);
 
   /* [one] Touches devices: in a process of its own, which may die of it. Writes the MessagePack map {"driver": str,
@@ -97,7 +110,8 @@ typedef struct hone_backend_factory {
 
   /* [one] Builds. In: {"sources": [{"name": str, "text": str}], "language": str, "entries": [str], "options": map}.
    * An entry is the C name of a function or kernel, or, where devices start blocks of threads, an expression that names
-   * an instance of a template ("scale<float, 4>"); get_kernel takes the same text.
+   * an instance of a template ("scale<float, 4>"); get_kernel takes the same text. Options are the backend's parameters,
+   * "seconds", "threads", "version" and "architecture": that of facts, unless a parameter of this name is set.
    * Out: {"ok": bool, "artifact": bin, "untrusted_host_code": bool, "diagnostics": str, "failure": str}, and where the
    * option "version" is true "toolchain": str, the compiler in a line that is the same for as long as it is.
    * "failure": "refused" (by the compiler), "timed_out" (over its processor time, RLIMIT_CPU of this process, or over

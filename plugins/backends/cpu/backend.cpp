@@ -25,6 +25,7 @@ int32_t describe(hone_bytes, hone_sink* out, hone_error* error) {
               Value::array({Value::map(
                   {{"index", 0}, {"name", name}, {"cores", static_cast<std::int64_t>(cores)}})})},
              {"languages", Value::array({"c++", "c", "python"})},
+             {"suffixes", Value::map({{"c++", ".cpp"}, {"c", ".c"}, {"python", ".py"}})},
              {"withholds", "freeze"},
              {"fingerprint", name + ", " + std::to_string(cores) + " cores"}}));
   });

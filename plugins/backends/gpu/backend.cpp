@@ -1,11 +1,11 @@
-// The gpu backend, of which there are two: device code in CUDA C++ or HIP, built without a device
-// and launched from host code of ours.
+// The table of a GPU backend: device code, built without a device and launched from host code of ours.
 #include <string>
 
 #include "build.hpp"
 #include "describe.hpp"
 #include "device.hpp"
 #include "hone/plugin.hpp"
+#include "vendor.h"
 
 namespace hone_gpu {
 namespace {
@@ -68,8 +68,4 @@ constexpr hone_backend_factory kBackend = {
 
 }  // namespace hone_gpu
 
-#if defined(HONE_GPU_HIP)
-HONE_EXPORT_BACKEND(hone_gpu::kBackend, "hip", "1.0.0");
-#else
-HONE_EXPORT_BACKEND(hone_gpu::kBackend, "cuda", "1.0.0");
-#endif
+HONE_EXPORT_BACKEND(hone_gpu::kBackend, hone_gpu::kName, "1.0.0");

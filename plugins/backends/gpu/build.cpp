@@ -46,7 +46,9 @@ BuildRequest read(const Value& request) {
   read.text = sources[0].at("text").as_string();
   read.entries = texts(request.find("entries"));
   read.compiler = text_or(options, "compiler", "");
-  read.architecture = text_or(options, "architecture", default_architecture());
+  if (read.compiler == "auto") read.compiler.clear();
+  read.architecture = text_or(options, "architecture", "");
+  if (read.architecture.empty()) read.architecture = default_architecture();
   read.include = texts(options.find("include"));
   read.flags = texts(options.find("flags"));
   const Value* seconds = options.find("seconds");

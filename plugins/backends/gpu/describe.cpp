@@ -9,6 +9,41 @@ namespace hone_gpu {
 
 using hone::plugin::Value;
 
+namespace {
+
+Value parameter(const char* type, Value fallback, const char* doc) {
+  return Value::map({{"type", type}, {"default", std::move(fallback)}, {"doc", doc}});
+}
+
+/// A parameter whose values are paths that builders may read.
+Value path_parameter(const char* type, Value fallback, const char* path, const char* doc) {
+  Value made = parameter(type, std::move(fallback), doc);
+  made.set("path", path);
+  return made;
+}
+
+Value parameters() {
+  return Value::map(
+      {{"compiler",
+        path_parameter("str", "auto", "file", "path of the runtime compiler's library, or auto")},
+       {"architecture",
+        parameter("str", "", "target architecture; empty: the architecture of the device")},
+       {"flags",
+        parameter("[str]", Value::array(), "flags for the compiler; hone adds all others")},
+       {"include",
+        path_parameter("[str]", Value::array(), "folder",
+                       "folders of the vendor's headers; empty: the toolkit's folders")}});
+}
+
+template <std::size_t count>
+Value texts(const char* const (&items)[count]) {
+  Value made = Value::array();
+  for (const char* item : items) made.push(item);
+  return made;
+}
+
+}  // namespace
+
 Value description() {
   Value devices = listed_devices();
   std::string fingerprint = std::string(kName) + ", module " + module_version();
@@ -16,12 +51,14 @@ Value description() {
   for (const Value& device : devices.as_array()) {
     fingerprint += ", " + device.at("name").as_string();
   }
-  const std::string summary = kHip ? "HIP device code and Python modules on AMD's devices"
-                                   : "CUDA device code and Python modules on NVIDIA's devices";
   return Value::map(
-      {{"summary", summary},
+      {{"summary", kSummary},
        {"devices", std::move(devices)},
        {"languages", Value::array({kName, "python"})},
+       {"suffixes", Value::map({{kName, kSuffix}, {"python", ".py"}})},
+       {"parameters", parameters()},
+       {"device_nodes", texts(kDeviceNodes)},
+       {"driver_folders", texts(kDriverFolders)},
        {"withholds", "stream"},
        {"fingerprint", fingerprint},
        {"needs", Value::map({{"driver", kDriverHelp}, {"compiler", kCompilerHelp}})}});

@@ -116,8 +116,7 @@ void* find_library(const std::string& names) {
 
 std::vector<std::string> toolkits() {
   std::vector<std::string> found;
-  const std::string root = kHip ? "/opt" : "/usr/local";
-  const std::string prefix = kHip ? "rocm" : "cuda";
+  const std::string root = kToolkitFolder, prefix = kToolkitPrefix;
   std::error_code error;
   for (std::filesystem::directory_iterator at(root, error), end; !error && at != end;
        at.increment(error)) {

@@ -50,14 +50,7 @@ std::string pci_address(const hone_device& device) {
 
 }  // namespace
 
-std::string driver_version(const Driver& gpu) {
-  if (kHip) {
-    return "HIP " + std::to_string(gpu.version / 10000000) + "." +
-           std::to_string(gpu.version / 100000 % 100);
-  }
-  return "CUDA " + std::to_string(gpu.version / 1000) + "." +
-         std::to_string(gpu.version % 1000 / 10);
-}
+std::string driver_version(const Driver& gpu) { return version_text(gpu.version); }
 
 void learn_facts(hone_device& device) {
   const auto get = [&](int which) { return attribute(device, which); };

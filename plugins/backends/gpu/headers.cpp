@@ -2,6 +2,8 @@
 // long long, and the macros have the tokens of CUDA's own, which may be included as well.
 #include "headers.hpp"
 
+#include "vendor.h"
+
 namespace hone_gpu {
 namespace {
 
@@ -97,16 +99,15 @@ constexpr char kNothing[] = "#pragma once\n";
 }  // namespace
 
 const std::vector<Header>& headers_in_memory() {
-  static const std::vector<Header> headers {
-    {"cstdint", kIntegers}, {"stdint.h", kIntegers}, {"cstddef", kSizes}, {"stddef.h", kSizes},
-        {"climits", kLimits}, {"limits.h", kLimits}, {"cfloat", kFloats}, {"float.h", kFloats},
-        {"cmath", kMath}, {"math.h", kMath},
-#if defined(HONE_GPU_HIP)
-        {"hip/hip_fp16.h", kNothing}, {"hip/hip_runtime.h", kNothing},
-#else
-        {"cuda_runtime.h", kNothing}, {"device_launch_parameters.h", kNothing},
-#endif
-  };
+  static const std::vector<Header> headers = [] {
+    std::vector<Header> made{
+        {"cstdint", kIntegers}, {"stdint.h", kIntegers}, {"cstddef", kSizes}, {"stddef.h", kSizes},
+        {"climits", kLimits},   {"limits.h", kLimits},   {"cfloat", kFloats}, {"float.h", kFloats},
+        {"cmath", kMath},       {"math.h", kMath},
+    };
+    for (const char* name : kImpliedHeaders) made.push_back({name, kNothing});
+    return made;
+  }();
   return headers;
 }
 

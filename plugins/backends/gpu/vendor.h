@@ -1,8 +1,4 @@
-// The vendor that this plugin is compiled for: one source, two plugins.
+// The vendor that this plugin is compiled for: one source, a plugin for each vendor. CMakeLists.txt names the header.
 #pragma once
 
-#if defined(HONE_GPU_HIP)
-#include "vendor/hip.h"
-#else
-#include "vendor/cuda.h"
-#endif
+#include HONE_GPU_VENDOR_HEADER

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from hone_modules.apart import SECONDS_MAX, NoAnswer, run_apart
 from hone_modules.dataset import ModuleDataset, task_of
-from hone_modules.problems import Late, Mistake, Problem, last_class, read_text, syntax_error
+from hone_modules.problems import Late, LateTask, Mistake, Problem, UnfitTask, last_class, read_text, syntax_error
 
 NAME = re.compile(r"[0-9a-f]{64}")
 # Described once in this process, so that its forks have the modules that torch imports on the way.
@@ -57,13 +57,13 @@ class Dataset:
         source, entry = about["source"], about["entry"]
         problem = Problem(task_id, entry or last_class(source), source, ("reference",), entry)
         if why := syntax_error(source) or ModuleDataset.unfit(problem):
-            raise Mistake(f"{task_id} cannot be made a task: {why}")
+            raise UnfitTask(f"{task_id} cannot be made a task: {why}")
         if not self.warm:
             task_of(SMALL, self.split)
             self.warm = True
         try:
             return run_apart(lambda: task_of(problem, self.split, exact=entry != ""), self.seconds)
         except NoAnswer as reason:
-            raise Mistake(f"{task_id} cannot be made a task: {reason}") from None
+            raise UnfitTask(f"{task_id} cannot be made a task: {reason}") from None
         except Late as late:
-            raise Late(f"{task_id} cannot be made a task: {late}") from None
+            raise LateTask(f"{task_id} cannot be made a task: {late}") from None

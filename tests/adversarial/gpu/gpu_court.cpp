@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "gpu/small_task.hpp"
 #include "places.hpp"
+#include "plugin/backend.hpp"
 
 namespace hone::test {
 namespace {
@@ -52,18 +53,20 @@ std::shared_ptr<const Task> make_task() {
   return std::make_shared<const Task>(std::move(task));
 }
 
-EvaluatorOptions court_options(const Defences& defences, const std::string& isolation) {
+EvaluatorOptions court_options(const Defences& defences, const std::string& isolation,
+                               const BackendDescription& description) {
   EvaluatorOptions options;
   options.backend = backend_name();
-  options.device_code = true;
+  use_description(description, options);
   options.isolation = isolation;
   options.backend_library = backend_library();
   options.libexec = libexec();
-  Toolchain& toolchain = options.toolchains[options.backend];
-  toolchain.compiler = variable("HONE_GPU_COMPILER");
+  Toolchain& toolchain = options.toolchains[options.language];
   options.readable = {options.backend_library.parent_path().string()};
-  if (!toolchain.compiler.empty())
-    options.readable.push_back(fs::path(toolchain.compiler).parent_path().string());
+  if (const std::string compiler = variable("HONE_GPU_COMPILER"); !compiler.empty()) {
+    toolchain.options.set("compiler", compiler);
+    options.readable.push_back(fs::path(compiler).parent_path().string());
+  }
   // Where times mean something, the judge needs a core of its own.
   options.devices = {{0, on_a_device() ? 1 : 0, {0}}};
   options.build_seconds = 30;
@@ -133,8 +136,13 @@ Status GpuCourt::start() {
   if (const std::string least = variable("HONE_ATTACK_MINIMUM"); !least.empty()) {
     HONE_ASSIGN(options.minimum, parse_isolation(least));
   }
+  HONE_ASSIGN(const auto backend, Backend::load(backend_library()));
+  HONE_ASSIGN(const BackendDescription description, backend->description());
+  options.device = {description.device_nodes, description.driver_folders};
   HONE_ASSIGN(launcher_, Launcher::start(options));
-  HONE_ASSIGN(evaluator_, make_evaluator(*launcher_, court_options(defences, isolation_), "court"));
+  HONE_ASSIGN(
+      evaluator_,
+      make_evaluator(*launcher_, court_options(defences, isolation_, description), "court"));
   return {};
 }
 

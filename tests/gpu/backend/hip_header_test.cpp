@@ -2,7 +2,6 @@
 // are compared with ROCm 6 and newer only.
 #include <hip/hip_runtime_api.h>
 
-#define HONE_GPU_HIP 1
 #include "vendor/hip.h"
 
 namespace hone_gpu {

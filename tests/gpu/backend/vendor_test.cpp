@@ -5,10 +5,10 @@
 
 #include <cstring>
 
-#include "clang.hpp"
-#include "code_object.hpp"
 #include "describe.hpp"
 #include "errors.hpp"
+#include "vendor/hip_clang.hpp"
+#include "vendor/hip_code_object.hpp"
 #include "vendor_build.hpp"
 
 namespace hone_gpu {

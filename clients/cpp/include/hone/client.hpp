@@ -23,8 +23,9 @@ struct Failure {
   bool retryable = false;   ///< the same request may succeed later
   std::optional<double> retry_after_s;  ///< the server's wish, with BUSY
   bool shutting_down = false;           ///< the server is shutting down and takes no new requests
+  std::string cause = {};  ///< a name of docs/protocol-reference.md, for programs; empty: none
 
-  Error error() const { return {code, message}; }
+  Error error() const;
 };
 
 /// What a request ended with: a body, or a failure.

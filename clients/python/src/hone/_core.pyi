@@ -5,7 +5,7 @@ from typing import Any
 
 __version__: str
 
-Failure = tuple[str, str, str, bool, float | None]
+Failure = tuple[str, str, str, bool, float | None, str]
 
 class Completions:
     def __init__(self) -> None: ...

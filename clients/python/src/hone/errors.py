@@ -26,6 +26,8 @@ class HoneError(Exception):
             or ``"infra"``.
         retryable: Whether the same request may succeed later.
         retry_after: Seconds to wait before a retry, as the server asks; or None.
+        cause: The cause, for programs that decide on it, such as ``"unfit_task"``; or None. The
+            names are in docs/protocol-reference.md. A newer server may send others.
     """
 
     code = "internal"
@@ -38,6 +40,7 @@ class HoneError(Exception):
         error_class: str = "infra",
         retryable: bool = False,
         retry_after: float | None = None,
+        cause: str | None = None,
     ) -> None:
         super().__init__(message)
         if code is not None:
@@ -45,6 +48,7 @@ class HoneError(Exception):
         self.error_class = error_class
         self.retryable = retryable
         self.retry_after = retry_after
+        self.cause = cause
 
 
 class InvalidArgument(HoneError, ValueError):  # noqa: N818 - named after the code, like its siblings
@@ -121,12 +125,17 @@ _CLASSES: dict[str, type[HoneError]] = {
 }
 
 
-def from_failure(failure: tuple[str, str, str, bool, float | None]) -> HoneError:
-    """Makes the exception for (code, class, message, retryable, retry_after)."""
-    code, error_class, message, retryable, retry_after = failure
+def from_failure(failure: tuple[str, str, str, bool, float | None, str]) -> HoneError:
+    """Makes the exception for (code, class, message, retryable, retry_after, cause)."""
+    code, error_class, message, retryable, retry_after, cause = failure
     cls = _CLASSES.get(code, Internal)
     if code == "resource_exhausted" and error_class == "capacity":
         cls = Busy
     return cls(
-        message, code=code, error_class=error_class, retryable=retryable, retry_after=retry_after
+        message,
+        code=code,
+        error_class=error_class,
+        retryable=retryable,
+        retry_after=retry_after,
+        cause=cause or None,
     )

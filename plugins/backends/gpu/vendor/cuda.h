@@ -18,7 +18,12 @@ inline constexpr char kVendor[] = "NVIDIA";
 inline constexpr char kCompilerName[] = "NVRTC";
 inline constexpr char kHeader[] = "cuda_fp16.h";  // what the folder of the vendor's headers has
 inline constexpr int kDriverMin = 11080;          // 11.8: launches in clusters
-inline constexpr bool kHip = false;
+inline constexpr char kToolkitFolder[] = "/usr/local", kToolkitPrefix[] = "cuda";
+// A source that the runtime compiler builds has what these declare.
+inline constexpr const char* kImpliedHeaders[] = {"cuda_runtime.h", "device_launch_parameters.h"};
+inline std::string version_text(int driver) {
+  return "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+}
 inline constexpr char kDriverHelp[] =
     "install NVIDIA's driver, 11.8 or newer (libcuda.so.1); in a container, pass the devices "
     "through "
@@ -26,6 +31,11 @@ inline constexpr char kDriverHelp[] =
 inline constexpr char kCompilerHelp[] =
     "pip install nvidia-cuda-nvrtc and name its libnvrtc.so.13 as cuda.compiler, or install a CUDA "
     "toolkit, 12 or newer";
+
+inline constexpr char kSummary[] = "CUDA device code and Python modules on NVIDIA's devices";
+inline constexpr char kSuffix[] = ".cu";
+inline constexpr const char* kDeviceNodes[] = {"/dev/nvidia*"};
+inline constexpr const char* kDriverFolders[] = {"/usr/local/nvidia", "/usr/local/cuda/compat"};
 
 #ifndef HONE_GPU_DRIVER_LIBRARY
 #define HONE_GPU_DRIVER_LIBRARY "libcuda.so.1"

@@ -20,13 +20,23 @@ inline constexpr char kVendor[] = "AMD";
 inline constexpr char kCompilerName[] = "hiprtc";
 inline constexpr char kHeader[] = "hip/hip_fp16.h";  // what the folder of the vendor's headers has
 inline constexpr int kDriverMin = 60000000;          // 6.0: device memory that processes share
-inline constexpr bool kHip = true;
+inline constexpr char kToolkitFolder[] = "/opt", kToolkitPrefix[] = "rocm";
+// A source that the runtime compiler builds has what these declare.
+inline constexpr const char* kImpliedHeaders[] = {"hip/hip_fp16.h", "hip/hip_runtime.h"};
+inline std::string version_text(int driver) {
+  return "HIP " + std::to_string(driver / 10000000) + "." + std::to_string(driver / 100000 % 100);
+}
 inline constexpr char kDriverHelp[] =
     "install ROCm 6.0 or newer (libamdhip64.so); in a container, pass the devices through (docker "
     "run "
     "--device /dev/kfd --device /dev/dri)";
 inline constexpr char kCompilerHelp[] =
     "install ROCm's hiprtc, or scripts/setup --hip and hip.compiler: /usr/bin/clang++-19";
+
+inline constexpr char kSummary[] = "HIP device code and Python modules on AMD's devices";
+inline constexpr char kSuffix[] = ".hip";
+inline constexpr const char* kDeviceNodes[] = {"/dev/kfd", "/dev/dri/renderD*"};
+inline constexpr const char* kDriverFolders[] = {"/opt/rocm", "/sys/class/kfd"};
 
 #ifndef HONE_GPU_DRIVER_LIBRARY
 #define HONE_GPU_DRIVER_LIBRARY "libamdhip64.so.7:libamdhip64.so.6:libamdhip64.so.5"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "clang.hpp"
+#include "vendor/hip_clang.hpp"
 #include "vendor_build.hpp"
 
 namespace hone_gpu {

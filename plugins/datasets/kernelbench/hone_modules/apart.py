@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from hone_modules.problems import Late, Mistake
+from hone_modules.problems import Late, Mistake, UnfitTask
 
 # Time limit of one description (s). Real problems take a few seconds. plugins.start_seconds (60) limits the plugin.
 SECONDS_MAX = 50.0
@@ -26,9 +26,9 @@ def write_answer(pipe: int, work: Callable[[], Any]) -> None:
     try:
         answer = {"task": work()}
     except Mistake as mistake:
-        answer = {"mistake": str(mistake)}
+        answer = {"mistake": str(mistake), "unfit": isinstance(mistake, UnfitTask)}
     except BaseException as error:
-        answer = {"mistake": f"describing it fails: {type(error).__name__}: {error}"[:300]}
+        answer = {"mistake": f"describing it fails: {type(error).__name__}: {error}"[:300], "unfit": False}
     rest = memoryview(json.dumps(answer).encode())
     while rest:
         rest = rest[os.write(pipe, rest) :]
@@ -97,5 +97,5 @@ def run_apart(work: Callable[[], Any], seconds: float = SECONDS_MAX) -> Any:
     except ValueError:
         raise NoAnswer(f"the process that ran it to describe it {how_it_ended(status)}") from None
     if "mistake" in answer:
-        raise Mistake(answer["mistake"])
+        raise (UnfitTask if answer["unfit"] else Mistake)(answer["mistake"])
     return answer["task"]

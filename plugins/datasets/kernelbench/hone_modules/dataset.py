@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from hone_modules.limit import SECONDS_MAX, SlowModule, limited
 from hone_modules.packages import missing_imports, missing_lines, without_unused
-from hone_modules.problems import BACKENDS, PRECISION, Mistake, Problem, syntax_error, unfit_at_sight
+from hone_modules.problems import BACKENDS, PRECISION, Mistake, Problem, UnfitTask, syntax_error, unfit_at_sight
 
 LEFT_OUT_SHOWN = 8
 BASELINES = ("eager", "compile")
@@ -44,7 +44,7 @@ def task_of(
     `exact`: only the class that the problem names. `baseline`: one of BASELINES.
     """
     if wrong := syntax_error(problem.source):
-        raise Mistake(f"{problem.id} cannot be made a task: {wrong}")
+        raise UnfitTask(f"{problem.id} cannot be made a task: {wrong}")
     if importlib.util.find_spec("torch") is None:
         raise Mistake(NO_TORCH)
     # Imported only now, because torch takes seconds.
@@ -55,7 +55,7 @@ def task_of(
     try:
         description = describe(problem.source, problem.entry, exact)
     except Unfit as unfit:
-        raise Mistake(f"{problem.id} cannot be made a task: {unfit}") from None
+        raise UnfitTask(f"{problem.id} cannot be made a task: {unfit}") from None
     return make_task(problem, description, split, baseline, precision)
 
 
@@ -129,7 +129,7 @@ class ModuleDataset:
 
     def get_task(self, task_id: str) -> dict[str, Any]:
         if task_id in self.left_out:
-            raise Mistake(f"{task_id} cannot be made a task: {self.left_out[task_id]}")
+            raise UnfitTask(f"{task_id} cannot be made a task: {self.left_out[task_id]}")
         problem = self.problems[task_id]
         problem = replace(problem, source=without_unused(problem.source))
         try:
@@ -137,8 +137,10 @@ class ModuleDataset:
                 task = task_of(problem, self.split, baseline=self.baseline, precision=self.precision)
         except SlowModule as slow:
             self.left_out[task_id] = str(slow)
-            raise Mistake(f"{task_id} cannot be made a task: {slow}") from None
+            raise UnfitTask(f"{task_id} cannot be made a task: {slow}") from None
         except Mistake as mistake:
             gone = sorted(missing_imports(self.problems[task_id].source) - missing_imports(problem.source))
-            raise Mistake(f"{mistake}; unused imports were left out: {', '.join(gone)}" if gone else mistake) from None
+            if not gone:
+                raise
+            raise type(mistake)(f"{mistake}; unused imports were left out: {', '.join(gone)}") from None
         return {**task, "own_kernels": self.own_kernels, "memory_mb": self.memory_mb}

@@ -42,10 +42,22 @@ class Mistake(ValueError):
     for_users = True
 
 
+class UnfitTask(Mistake):
+    """A problem cannot become a task."""
+
+    cause = "unfit_task"
+
+
 class Late(TimeoutError):
     """Something took too long: a fault that may pass, not a mistake in a problem. The message is for users."""
 
     for_users = True
+
+
+class LateTask(Late):
+    """A problem cannot become a task now, because its description took too long."""
+
+    cause = "unfit_task"
 
 
 def natural(text: Any) -> int | None:

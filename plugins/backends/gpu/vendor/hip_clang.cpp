@@ -3,7 +3,7 @@
 // Rationale: Debian's device libraries are of ROCm 5 and know no gfx942. All that they hold of one
 // architecture is a constant, which our file defines; so their bitcode is linked by name instead of
 // letting clang look for a folder that is complete.
-#include "clang.hpp"
+#include "vendor/hip_clang.hpp"
 
 #include <sys/wait.h>
 
@@ -13,9 +13,9 @@
 #include <iterator>
 
 #include "child.hpp"
-#include "code_object.hpp"
 #include "diagnostics.hpp"
 #include "driver.hpp"
+#include "vendor/hip_code_object.hpp"
 
 namespace hone_gpu {
 namespace {

@@ -1,5 +1,5 @@
 // Walks the dynamic symbols and relocations, with every offset checked.
-#include "code_object.hpp"
+#include "vendor/hip_code_object.hpp"
 
 #include <elf.h>
 

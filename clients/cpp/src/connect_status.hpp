@@ -1,0 +1,50 @@
+// ConnectStatus: how the first greeting went, for callers that wait for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/mutex.hpp"
+#include "hone/client.hpp"
+
+namespace hone::inline client_api {
+
+/// [any thread]
+class ConnectStatus {
+ public:
+  explicit ConnectStatus(std::string endpoint, bool has_keys)
+      : endpoint_(std::move(endpoint)), has_keys_(has_keys) {}
+
+  /// Waits for the first reply to hello. The error says the likely reason why no server answers.
+  Status wait_until_greeted(double seconds);
+  Value hello() const;
+  std::optional<Failure> fatal() const;
+
+  void set_greeted(const Value& hello);
+  /// The server refused this hello; another one may succeed.
+  void set_refused(const std::string& message);
+  /// No further attempt can succeed.
+  void set_fatal(const Failure& failure);
+  /// An attempt ended: the host name did not resolve, or nothing answered.
+  void set_unresolved(bool unresolved);
+  /// Returns the number of failed handshakes so far.
+  std::size_t count_failed_handshake();
+
+ private:
+  std::string why_unanswered() const HONE_REQUIRES(mutex_);
+
+  const std::string endpoint_;
+  const bool has_keys_;
+  mutable Mutex mutex_;
+  Condition changed_;
+  bool greeted_ HONE_GUARDED_BY(mutex_) = false;
+  Value hello_ HONE_GUARDED_BY(mutex_);
+  std::string refused_ HONE_GUARDED_BY(mutex_);  // why the last hello has to be repeated
+  std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);
+  std::size_t handshakes_failed_ HONE_GUARDED_BY(mutex_) = 0;
+  bool unresolved_ HONE_GUARDED_BY(mutex_) = false;  // the last attempt found no such host
+};
+
+}  // namespace hone::inline client_api

@@ -1,0 +1,44 @@
+// Connection: what the client's thread knows of its server: two channels, the server's terms, and the open episodes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "channel.hpp"
+#include "hone/client.hpp"
+#include "roster.hpp"
+
+namespace hone::inline client_api {
+
+/// What the server asks for and allows, from its reply to hello.
+struct ServerTerms {
+  std::string incarnation;  ///< another one: the server was started anew
+  double heartbeat_s = 5;
+  double lease_s = 60;
+  std::size_t in_flight_max = SIZE_MAX;
+  std::size_t frame_bytes_max = SIZE_MAX;
+  std::size_t judged_bytes_max = SIZE_MAX;  ///< the server rejects longer submissions
+
+  double beat_s() const { return std::min(heartbeat_s, lease_s / 3); }
+};
+/// Lenient: a member that is missing or of another type has its default, and `before` where the server names no limits.
+ServerTerms read_terms(const Value& hello, const ServerTerms& before);
+
+struct Connection {
+  explicit Connection(const std::string& endpoint, const std::string& control_endpoint)
+      : main(endpoint), control(control_endpoint) {}
+
+  Channel& channel_of(const Request& request) {
+    return request.control && !control.endpoint().empty() ? control : main;
+  }
+  std::array<Channel*, 2> channels() { return {&main, &control}; }
+
+  Channel main, control;
+  ServerTerms terms;
+  Roster roster;
+};
+
+}  // namespace hone::inline client_api

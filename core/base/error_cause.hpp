@@ -1,0 +1,17 @@
+// The names of the causes of errors, on the wire and in messages of plugin hosts.
+#pragma once
+
+#include "base/enum_names.hpp"
+#include "base/result.hpp"
+
+namespace hone {
+
+template <>
+struct EnumNames<ErrorCause> {
+  static constexpr std::string_view kKind = "cause";
+  static constexpr std::string_view kNames[] = {"", "plugin_ended", "task_ended_plugin",
+                                                "unfit_task"};
+  static_assert(are_complete(kNames, ErrorCause::kUnfitTask));
+};
+
+}  // namespace hone

@@ -1,0 +1,98 @@
+// The replies to hello, ping, metrics and health.
+#include "server/server_status.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "hone/version.h"
+#include "wire/requests.hpp"
+
+namespace hone {
+
+ServerStatus::ServerStatus(const ServerOptions& options, EpisodeService& service,
+                           const Doors& doors, Metrics& metrics, const Shutdown& shutdown,
+                           std::function<Gauges()> gauges)
+    : options_(options),
+      service_(service),
+      doors_(doors),
+      metrics_(metrics),
+      shutdown_(shutdown),
+      gauges_(std::move(gauges)) {}
+
+Result<Value> ServerStatus::hello(Peer& peer, const Value& body) {
+  HONE_ASSIGN(wire::Hello greeting, wire::read_hello(body));
+  // With CURVE, the key decides the client's name.
+  if (!greeting.client.empty() && !peer.caller.proven)
+    peer.caller.client = std::move(greeting.client);
+  wire::Welcome welcome;
+  welcome.server = "hone " HONE_VERSION_STRING;
+  welcome.incarnation = doors_.incarnation();
+  welcome.verbs = verb_names();
+  welcome.control = doors_.control_endpoint();
+  welcome.heartbeat_s = options_.heartbeat_s;
+  welcome.limits = options_.limits;
+  if (peer.client) {
+    welcome.client = peer.client->name;
+    welcome.role = role_name(peer.client->role);
+  }
+  welcome.source_bytes = options_.source_bytes_max;
+  welcome.response_bytes = options_.response_bytes_max;
+  welcome.in_flight = options_.in_flight_max;
+  welcome.episodes = options_.episodes_max;
+  welcome.capabilities = service_.capabilities();
+  return to_value(welcome);
+}
+
+Value ServerStatus::pong() const {
+  return Value::map({{"incarnation", doors_.incarnation()}, {"time", utc_now()}});
+}
+
+Result<Value> ServerStatus::metrics(const Value& body) {
+  HONE_ASSIGN(const auto request, wire::read_request<wire::MetricsRequest>(body));
+  metrics_.reaped = reaped_;
+  metrics_.steps_dropped = steps_dropped_;
+  const Doorkeeper::Counts counts = doors_.counts();
+  metrics_.keys_refused = counts.keys_refused;
+  metrics_.handshakes_failed = counts.handshakes_failed;
+  metrics_.hung_up = counts.hung_up;
+  if (request.format == wire::MetricsFormat::kPrometheus) {
+    return Value::map({{"text", metrics_.to_prometheus(gauges_(), service_.stats())}});
+  }
+  return Value::map({{"metrics", metrics_.to_value(gauges_(), service_.stats())}});
+}
+
+Result<Value> ServerStatus::health(const Value& body) {
+  HONE_TRY(wire::read_request<wire::HealthRequest>(body));
+  const Gauges now = gauges_();
+  Value problems = Value::array();
+  {
+    MutexLock lock(mutex_);
+    for (const std::string& one : problems_) problems.push(one);
+  }
+  const bool failing = !problems.as_array().empty();
+  return Value::map({{"status", shutdown_.has_begun() ? "draining"
+                                : failing             ? "failing"
+                                                      : "serving"},
+                     {"problems", std::move(problems)},
+                     {"incarnation", doors_.incarnation()},
+                     {"uptime_s", now.uptime_s},
+                     {"steps", service_.pending()},
+                     {"in_flight", now.in_flight},
+                     {"connections", now.connections},
+                     {"queue", now.queue}});
+}
+
+void ServerStatus::check_problems() {
+  if (!options_.problems) return;
+  std::vector<std::string> found = options_.problems();
+  MutexLock lock(mutex_);
+  for (const std::string& one : found) {
+    if (std::find(problems_.begin(), problems_.end(), one) == problems_.end())
+      log_error("server", one);
+  }
+  problems_ = std::move(found);
+}
+
+}  // namespace hone

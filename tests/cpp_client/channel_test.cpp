@@ -1,0 +1,77 @@
+// A channel of the C++ client: waits between attempts, time limits, and the order of requests.
+#include "channel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kSecond = 1000 * kMs;
+
+RequestPtr request(std::int64_t id) {
+  auto made = std::make_shared<Request>();
+  made->id = id;
+  return made;
+}
+
+TEST(Channel, LostConnections_InARow_WaitLongerUpToASecond) {
+  Channel channel("tcp://server:1");
+  std::vector<std::int64_t> waits;
+  for (int i = 0; i < 9; ++i) {
+    channel.lose(kSecond);
+    waits.push_back((channel.retry_ns() - kSecond) / kMs);
+  }
+  EXPECT_EQ((std::vector<std::int64_t>{10, 20, 40, 80, 160, 320, 640, 1000, 1000}), waits);
+  channel.note_answer();
+  channel.lose(kSecond);
+  EXPECT_EQ(kSecond + 10 * kMs, channel.retry_ns());
+}
+
+TEST(Channel, TimeWithoutServer_CountsFromTheFirstLoss) {
+  Channel channel("tcp://server:1");
+  EXPECT_EQ(INT64_MAX, channel.given_up_ns(30));
+  channel.note_away(5 * kSecond);
+  channel.note_away(9 * kSecond);
+  EXPECT_EQ(35 * kSecond, channel.given_up_ns(30));
+  EXPECT_EQ(INT64_MAX, channel.given_up_ns(0));
+  channel.note_present();
+  EXPECT_EQ(INT64_MAX, channel.given_up_ns(30));
+}
+
+TEST(Channel, Connection_WithoutMessages_IsSilent) {
+  Channel channel("tcp://server:1");
+  EXPECT_FALSE(channel.is_silent(100 * kSecond, kSecond));
+  channel.enter(Channel::State::kReady, 10 * kSecond);
+  EXPECT_FALSE(channel.is_silent(11 * kSecond, kSecond));
+  EXPECT_TRUE(channel.is_silent(12 * kSecond, kSecond));
+  channel.note_heard(12 * kSecond);
+  EXPECT_FALSE(channel.is_silent(12 * kSecond, kSecond));
+}
+
+TEST(Channel, ServerShutsDown_ReadyChannel_IsLeaving) {
+  Channel channel("tcp://server:1");
+  channel.enter(Channel::State::kConnecting, 0);
+  channel.note_shutdown(kSecond);
+  EXPECT_EQ(Channel::State::kConnecting, channel.state());
+  channel.enter(Channel::State::kReady, kSecond);
+  channel.note_shutdown(kSecond);
+  EXPECT_EQ(Channel::State::kLeaving, channel.state());
+  EXPECT_TRUE(channel.has_left());
+}
+
+TEST(Channel, WaitingRequests_AddedById_KeepTheirOrder) {
+  Channel channel("tcp://server:1");
+  for (const std::int64_t id : {2, 5}) channel.add(request(id));
+  for (const std::int64_t id : {7, 3, 1}) channel.add_by_id(request(id));
+  EXPECT_EQ(5, channel.take_waiting(5)->id);
+  EXPECT_EQ(nullptr, channel.take_waiting(5));
+  std::vector<std::int64_t> ids;
+  for (const RequestPtr& one : channel.take_all_waiting()) ids.push_back(one->id);
+  EXPECT_EQ((std::vector<std::int64_t>{1, 2, 3, 7}), ids);
+}
+
+}  // namespace
+}  // namespace hone
