@@ -133,7 +133,7 @@ Status prepare(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
   if (self.sealed) return {};
   limit_memory(self.device_code ? 0 : setup.memory_bytes);
   SealOptions seal;
-  seal.threads = setup.threads > 1;
+  seal.threads = setup.threads > 1 || self.python != nullptr;  // libraries of torch start threads
   seal.device = self.device_code;
   seal.readable = self.readable;
   // A module's folder, where the launcher has given it one.

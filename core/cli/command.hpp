@@ -57,6 +57,7 @@ std::unique_ptr<Command> make_metrics_command();
 std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_eval_command();
 std::unique_ptr<Command> make_tasks_command();
+std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_prompt_command();
 std::unique_ptr<Command> make_rollout_command();
 std::unique_ptr<Command> make_gateway_command();

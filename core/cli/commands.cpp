@@ -11,6 +11,7 @@ Commands make_commands() {
   commands.push_back(make_demo_command());
   commands.push_back(make_eval_command());
   commands.push_back(make_tasks_command());
+  commands.push_back(make_plan_command());
   commands.push_back(make_prompt_command());
   commands.push_back(make_rollout_command());
   commands.push_back(make_gateway_command());

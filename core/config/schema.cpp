@@ -114,6 +114,8 @@ void walk_backend(BackendConfig& c, SchemaVisitor& v) {
   v.integers("devices", c.devices, {0, 1023}, "numbers of the devices that evaluate");
   v.choice("isolation", c.isolation, {"client", "fresh"},
            "process of a submission: shared by one client's submissions, or fresh for each");
+  v.choice("modules", c.modules, {"process", "plan", "auto"},
+           "modules run in processes of their own, as recorded plans, or as plans where possible");
   v.choice(
       "module_isolation", c.module_isolation, {"fresh", "episode", "client"},
       "process of a module: fresh for each, or shared by the modules of one episode or client");

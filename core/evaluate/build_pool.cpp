@@ -46,6 +46,11 @@ Result<Built> built_from_value(const Value& value) {
   return built;
 }
 
+std::size_t bytes_of(const Built& built) {
+  const std::size_t plan = built.plan == nullptr ? 0 : built.plan->bytes.size();
+  return built.artifact.size() + built.diagnostics.size() + plan;
+}
+
 /// The facts of a device that torch and Triton use.
 std::string device_for_dry_runs(const Value& facts) {
   Value device = Value::map();
@@ -224,6 +229,7 @@ Status BuildPool::use_device(const Value& facts) {
 
 std::string BuildPool::cache_key(const BuildRequest& request) const {
   return sha256_hex(
+      (request.record ? "recorded " : "") +
       to_msgpack(request_value(request, options_.toolchains.at(request.language), false)));
 }
 
@@ -238,13 +244,12 @@ std::shared_ptr<const Built> BuildPool::find_cached(const std::string& key) {
 void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> built) {
   MutexLock lock(mutex_);
   if (cache_.count(key) != 0) return;
-  cache_bytes_ += built->artifact.size() + built->diagnostics.size();
+  cache_bytes_ += bytes_of(*built);
   ages_.push_front(key);
   cache_[key] = {std::move(built), ages_.begin()};
   while (cache_bytes_ > options_.cache_mb << 20 && cache_.size() > 1) {
     const auto oldest = cache_.find(ages_.back());
-    cache_bytes_ -=
-        oldest->second.built->artifact.size() + oldest->second.built->diagnostics.size();
+    cache_bytes_ -= bytes_of(*oldest->second.built);
     cache_.erase(oldest);
     ages_.pop_back();
   }
@@ -276,6 +281,20 @@ Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
   built.seen_in_dry_run = std::move(said->started);
   built.artifact += "\n" + said->compiled;
   return {};
+}
+
+/// Rationale: a recording that failed decides nothing. The module is then judged in a process of its own.
+void BuildPool::record_if_wanted(const BuildRequest& request, Built& built) {
+  if (!built.ok || !request.record || zygotes_ == nullptr) return;
+  Result<Recording> recorded = record_module(*zygotes_, options_, device(), built.artifact);
+  if (!recorded) {
+    log_info("evaluate", recorded.error().message);
+    built.not_recorded = "the recording was not made: " + recorded.error().message;
+    built.lacks_dry_run = true;
+    return;
+  }
+  built.plan = std::move(recorded->plan);
+  built.not_recorded = std::move(recorded->problem);
 }
 
 std::string BuildPool::device() const {
@@ -312,7 +331,9 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
                    (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).text.empty());
-  HONE_TRY(dry_run_if_module(request, built));
+  record_if_wanted(request, built);
+  if (built.plan == nullptr || !why_not_replayed(*built.plan).empty())
+    HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may succeed on a less busy machine, so it is not cached.
   if ((shared->ok && !shared->lacks_dry_run) ||

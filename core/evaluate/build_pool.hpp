@@ -11,7 +11,9 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "evaluate/extensions.hpp"
+#include "evaluate/mode.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/recording.hpp"
 #include "evaluate/zygotes.hpp"
 #include "model/task.hpp"
 #include "model/work.hpp"
@@ -28,6 +30,7 @@ struct BuildRequest {
   std::vector<std::string> entries;  ///< functions or kernels that the artifact must have
   std::vector<Source> support = {};  ///< further files of the task
   int threads = 1;
+  bool record = false;  ///< of a module: its plan is wanted, too
 };
 
 /// The result of a build.
@@ -39,6 +42,8 @@ struct Built {
   std::string toolchain;                         ///< the compiler's version, if requested
   DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered
   std::string raised;                            ///< the exception of the dry run
+  std::shared_ptr<const RecordedPlan> plan;      ///< of a module, if it could be recorded
+  std::string not_recorded;                      ///< why it could not; empty if it was not tried
   std::optional<Witnessed>
       seen_in_dry_run;  ///< kernels and operators that the module started in the dry run
   bool cached = false;
@@ -50,6 +55,15 @@ struct Built {
   /// memory for it.
   bool doubtful = false;
 };
+
+/// What a device gets to load.
+inline const std::string& artifact_of(const Built& built, Mode mode) {
+  return mode == Mode::kRecordedModule ? built.plan->bytes : built.artifact;
+}
+/// Whether the process that loads it needs torch.
+inline bool needs_torch(const Built& built, Mode mode) {
+  return is_module(mode) || (mode == Mode::kRecordedModule && built.plan->has_operators);
+}
 
 /// [any thread] Builder processes are started ahead, so that a build does not wait for one.
 class BuildPool {
@@ -89,6 +103,7 @@ class BuildPool {
 
   std::string device() const HONE_EXCLUDES(mutex_);
   Status dry_run_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
+  void record_if_wanted(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
 
   Launcher& launcher_;
   const EvaluatorOptions& options_;

@@ -49,6 +49,12 @@ JudgeRequest request_of(const DeviceJob& job, const EvaluatorOptions& options,
   return request;
 }
 
+ProcessPool::Kind kind_of(const DeviceJob& job) {
+  if (is_module(job.mode)) return ProcessPool::Kind::kModule;
+  return needs_torch(*job.built, job.mode) ? ProcessPool::Kind::kReplayer
+                                           : ProcessPool::Kind::kCandidate;
+}
+
 bool is_of_submission(const Judgement& judgement) {
   return judgement.ending == Ending::kDone || judgement.culprit == Culprit::kSubmission ||
          judgement.culprit == Culprit::kKeptProcess;
@@ -125,17 +131,15 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   work_.allow(hold_seconds(options_));
   pool_.await_ended();
   HONE_TRY(ensure_judge());
-  HONE_ASSIGN(const std::string key, ensure_installed(job.task));
+  HONE_ASSIGN(const std::string key, ensure_installed(job.task, job.mode));
   const std::string owner = process_owner(job, options_, facts_);
   ProcessPool::Standby made;
   KeptProcess process = kept_.take(owner, fresh);
   const bool is_kept = process.process != nullptr;
   circumstances_.kept_process = is_kept;
   if (!is_kept) {
-    const bool module = is_module(job.mode);
-    HONE_ASSIGN(made,
-                pool_.take(module ? ProcessPool::Kind::kModule : ProcessPool::Kind::kCandidate));
-    if (module) ++module_processes_;
+    HONE_ASSIGN(made, pool_.take(kind_of(job)));
+    if (is_module(job.mode)) ++module_processes_;
     process.process = std::move(made.process);
     process.id = ++last_process_;
   }
@@ -148,14 +152,14 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   circumstances_.has_begun = true;
   work_.set_step("load");
   const PassedProcess handed{*process.process, made.socket.get()};
-  Result<JudgedReply> judged = judge_.judge(std::move(request), is_kept ? nullptr : &handed,
-                                            job.built->artifact, [&](JudgeStage stage) {
-                                              // The judge measures nothing while it checks.
-                                              if (stage == JudgeStage::kCheck)
-                                                pool_.start_missing(false);
-                                              work_.set_step(std::string(enum_name(stage)));
-                                              if (job.progress) job.progress(stage);
-                                            });
+  Result<JudgedReply> judged =
+      judge_.judge(std::move(request), is_kept ? nullptr : &handed,
+                   artifact_of(*job.built, job.mode), [&](JudgeStage stage) {
+                     // The judge measures nothing while it checks.
+                     if (stage == JudgeStage::kCheck) pool_.start_missing(false);
+                     work_.set_step(std::string(enum_name(stage)));
+                     if (job.progress) job.progress(stage);
+                   });
   running_.set(nullptr);
   if (!judged) {
     {
@@ -200,12 +204,13 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
   HONE_ASSIGN(const MemoryPlace place, shared_.memory.place(*task));
   DeviceJob job;
   job.task = task;
+  job.mode = mode_of(*task, options_);
   HONE_TRY(claim_memory(job, place == MemoryPlace::kExclusive));
   HONE_TRY(take_lock(true));
   if (place == MemoryPlace::kExclusive) take_all_memory();
   work_.allow(hold_seconds(options_));
   HONE_TRY(ensure_judge());
-  HONE_ASSIGN(const std::string key, ensure_installed(task));
+  HONE_ASSIGN(const std::string key, ensure_installed(task, mode_of(*task, options_)));
   work_.set_step("admit");
   const auto admitted = judge_.admit({installed_key(key, TrustedRole::kReference),
                                       without_sources(*task), static_cast<std::int64_t>(seed)});
@@ -258,11 +263,11 @@ void Device::stop_judge() {
   pool_.end(kept_.release());
 }
 
-Result<SlotRequest> Device::slot_of(const std::shared_ptr<const Task>& task) const {
+Result<SlotRequest> Device::slot_of(const std::shared_ptr<const Task>& task, Mode mode) const {
   SlotRequest request;
   request.task = task;
-  request.key = task_key(*task);
-  request.mode = mode_of(*task, options_);
+  request.key = slot_key(*task, mode);
+  request.mode = mode;
   HONE_ASSIGN(request.need, shared_.memory.need(*task));
   request.device = shared_.memory.device();
   request.drops_others = has_all_memory_ || drops_others_;
@@ -272,12 +277,12 @@ Result<SlotRequest> Device::slot_of(const std::shared_ptr<const Task>& task) con
 
 /// Returns the task's key. Rationale: a mistake in the task does not affect the judge, which holds other
 /// tasks. A judge that did not answer, or failed otherwise, is restarted.
-Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task) {
+Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task, Mode mode) {
   const auto install = [&]() -> Result<std::string> {
     if (task->backends.count(options_.backend) == 0)
       return invalid_argument("task " + task->id + " has no sources for backend " +
                               options_.backend);
-    HONE_ASSIGN(const SlotRequest request, slot_of(task));
+    HONE_ASSIGN(const SlotRequest request, slot_of(task, mode));
     const std::string inherited = slots_.make_room(request);
     pool_.await_ended();
     shared_.ledger.settle(lane_, reserved_bytes_);

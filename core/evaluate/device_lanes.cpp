@@ -25,7 +25,7 @@ Status Device::acquire(const DeviceJob& job) {
   }
   const bool all =
       *place == MemoryPlace::kExclusive || job.isolation.device == DeviceUse::kAllMemory;
-  const bool is_ready = has_ready(task_key(*job.task));
+  const bool is_ready = has_ready(slot_key(*job.task, job.mode));
   // Rationale: a large task takes seconds to prepare, and is dropped when the device is shared again.
   if (all && has_all_memory_ && lock_.is_exclusive() && is_ready &&
       consecutive_jobs_ < kConsecutiveJobsMax && !lock_.is_awaited()) {
@@ -41,8 +41,9 @@ Status Device::acquire(const DeviceJob& job) {
   }
   if (!has_judge) HONE_TRY(start_judge_exclusively());
   // Choosing the fastest baseline needs the device exclusively.
-  HONE_TRY(take_lock(all || job.isolation.device != DeviceUse::kShared ||
-                     (chooses_baseline(*job.task, options_) && !has_ready(task_key(*job.task)))));
+  HONE_TRY(take_lock(
+      all || job.isolation.device != DeviceUse::kShared ||
+      (chooses_baseline(*job.task, options_) && !has_ready(slot_key(*job.task, job.mode)))));
   if (all) take_all_memory();
   return {};
 }
@@ -147,7 +148,7 @@ std::uint64_t Device::held_bytes() const {
 Status Device::claim_memory(const DeviceJob& job, bool all) {
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   drops_others_ = false;
-  HONE_ASSIGN(const SlotRequest request, slot_of(job.task));
+  HONE_ASSIGN(const SlotRequest request, slot_of(job.task, job.mode));
   std::uint64_t with_others = 0;
   {
     MutexLock lock(state_mutex_);

@@ -1,25 +1,17 @@
-// Runs one process for one artifact and reads its report.
+// Limits of a dry run, and its answer.
 #include "evaluate/dry_run.hpp"
-
-#include <poll.h>
 
 #include <algorithm>
 
-#include "base/clock.hpp"
-#include "channel/stream.hpp"
+#include "evaluate/ask_interpreter.hpp"
 #include "evaluate/interpreter.hpp"
-#include "sandbox/starved_time.hpp"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kAnswerMax = 24u << 20;
 constexpr std::int64_t kDryRunFileBytesMax = std::int64_t{16} << 20;
-constexpr double kSeconds = 15;           // limit of the process' own time
-constexpr double kDryRunClockFactor = 4;  // limit of elapsed time, as a multiple of the limit above
-constexpr int kLookMs = 25;
-constexpr double kDryRunSendSeconds = 10;
-constexpr double kGoneSeconds = 5;
+constexpr double kSeconds = 15;  // limit of the process' own time
 constexpr std::size_t kWordsMax = 300, kCompilersWordsMax = 2100;
 constexpr char kLineEnd =
     '\x1e';  // replaces line ends in the compiler's output, which is sent as one line
@@ -65,24 +57,6 @@ Status read_failure(std::string_view line, DryRun& said) {
   return {};
 }
 
-/// Waits until the process has answered or ended. deadline_exceeded: it ran too long; resource_exhausted: it
-/// was starved.
-Status await_answer(int socket, const Process& process, double seconds) {
-  StarvedTime starved(ProcessWatch(process.pid(), Watched::kTree, process.freeze_fd()));
-  starved.begin();
-  const double begun_s = monotonic_s();
-  for (;;) {
-    pollfd polled[] = {{socket, POLLIN, 0}, {process.pidfd(), POLLIN, 0}};
-    if (::poll(polled, 2, kLookMs) > 0) return {};
-    starved.sample();
-    const double passed_s = monotonic_s() - begun_s;
-    if (passed_s - starved.seconds() > seconds)
-      return Error{Code::kDeadlineExceeded, "no answer in time"};
-    if (passed_s - starved.halted_s() > kDryRunClockFactor * seconds)
-      return resource_exhausted("no answer in time; the machine is too busy, or was stopped");
-  }
-}
-
 }  // namespace
 
 bool is_of_extension(DryRunFailure failure) {
@@ -112,28 +86,19 @@ Result<DryRun> read_dry_run(std::string bytes) {
 
 Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const std::string& device,
                        const std::string& artifact) {
-  HONE_ASSIGN(auto ends, stream_pair());
   const bool builds = builds_extensions(artifact);
-  const double seconds = builds ? kBuildSecondsFactor * options.build_seconds : kSeconds;
-  SpawnRequest spawn;
-  spawn.jail = Jail::kBuilder;
-  spawn.label = "dry run";
-  run_interpreter(options, "builder/dry_run_module.py", {device}, spawn);
-  spawn.fds = {ends.second.get()};
-  spawn.limits.memory_bytes = (builds ? kBuildMemoryFactor : 1) * options.build_memory_mb << 20;
-  spawn.limits.file_bytes = builds ? kBuildFileBytesMax : kDryRunFileBytesMax;
-  spawn.limits.cpu_seconds = seconds + kDryRunSendSeconds;
-  HONE_ASSIGN(const auto process, zygotes.spawn(spawn, Zygotes::Use::kSubmission));
-  HONE_TRY(send_message(ends.first.get(), artifact, {}, kDryRunSendSeconds));
-  const Status waited = await_answer(ends.first.get(), *process, seconds);
-  auto answer =
-      waited ? receive_message(ends.first.get(), kAnswerMax, kDryRunSendSeconds, process->pidfd())
-             : Result<StreamMessage>(waited.error());
-  process->kill();
-  // Its children must not run while the next submission is measured.
-  static_cast<void>(process->wait(kGoneSeconds));
-  if (!answer) return answer.error().in("dry run");
-  return read_dry_run(std::move(answer->bytes));
+  Question question;
+  question.label = "dry run";
+  question.script = "builder/dry_run_module.py";
+  question.place = module_place_of(options);
+  question.arguments = {device};
+  question.seconds = builds ? kBuildSecondsFactor * options.build_seconds : kSeconds;
+  question.memory_bytes = (builds ? kBuildMemoryFactor : 1) * options.build_memory_mb << 20;
+  question.file_bytes = builds ? kBuildFileBytesMax : kDryRunFileBytesMax;
+  question.answer_bytes_max = kAnswerMax;
+  question.use = Zygotes::Use::kSubmission;
+  HONE_ASSIGN(std::string answer, ask_interpreter(zygotes, options, question, artifact));
+  return read_dry_run(std::move(answer));
 }
 
 }  // namespace hone

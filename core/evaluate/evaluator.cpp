@@ -184,6 +184,9 @@ class LocalEvaluator : public Evaluator {
       const std::string& precision = job->submission.task->precision;
       result->fingerprint = fingerprint_ + (precision.empty() ? "" : "; " + precision);
       result->source_hash = sha256_hex(job->submission.source);
+      if (has_module_reference(job->mode) && uses_device(job->mode))
+        result->timing = job->mode == Mode::kRecordedModule ? "device" : "call";
+      result->not_recorded = job->not_recorded;
       job->times.fill(*result);
     }
     counters_.count(result, job->submission.client);
@@ -217,7 +220,11 @@ class LocalEvaluator : public Evaluator {
         continue;
       }
       job->plan = std::move(source->plans[Form::kEntry]);
-      job->mode = source->mode;
+      // Both sides are timed the same way, so a submission is recorded only if its baseline is.
+      if (source->build.record) {
+        job->not_recorded = why_baseline_is_not_recorded(*s.task);
+        source->build.record = job->not_recorded.empty();
+      }
       const Result<std::shared_ptr<const Built>> built = build(source->build);
       job->times.built_s = monotonic_s();
       if (!built) {
@@ -234,7 +241,14 @@ class LocalEvaluator : public Evaluator {
         continue;
       }
       job->built = *built;
-      job->task_key = task_key(*s.task);
+      if (source->build.record) job->not_recorded = why_not_replayed(**built);
+      job->mode =
+          source->build.record && job->not_recorded.empty() ? Mode::kRecordedModule : source->mode;
+      if (auto refused = verdict_of_recording(job->not_recorded, options_)) {
+        finish(job, std::move(*refused));
+        continue;
+      }
+      job->task_key = slot_key(*s.task, job->mode);
       const auto need = devices_.front()->memory().need(*s.task);
       job->memory_bytes = need ? need->expected() : 0;
       build_trusted(*s.task, options_, builds_);
@@ -242,6 +256,20 @@ class LocalEvaluator : public Evaluator {
       built_.push(s.client, s.episode, job);
       changed_.notify_all();
     }
+  }
+
+  static std::string why_not_replayed(const Built& built) {
+    return built.plan == nullptr ? built.not_recorded : hone::why_not_replayed(*built.plan);
+  }
+  /// Empty: it is replayed.
+  std::string why_baseline_is_not_recorded(const Task& task) {
+    const auto source = planned_baseline(task, options_);
+    if (!source) return source.error().message;
+    const auto built = builds_.build(source->build);
+    if (!built) return built.error().message;
+    if (!(*built)->ok) return "the baseline does not build";
+    const std::string why = why_not_replayed(**built);
+    return why.empty() ? "" : "the baseline: " + why;
   }
 
   /// Builds as often as decide_build() says.

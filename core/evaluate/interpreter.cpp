@@ -48,7 +48,7 @@ Status expect_interpreter(const EvaluatorOptions& options) {
                              ".python to one with torch; scripts/setup --python makes one");
 }
 
-void run_interpreter(const EvaluatorOptions& options, const char* script,
+void run_interpreter(const EvaluatorOptions& options, const char* script, const std::string& place,
                      const std::vector<std::string>& arguments, SpawnRequest& spawn) {
   const fs::path root = options.libexec.parent_path();
   const std::string candidate = (options.libexec / "hone-candidate.so").string();
@@ -58,8 +58,8 @@ void run_interpreter(const EvaluatorOptions& options, const char* script,
                         options.python_readable.end());
   if (options.device_code)
     spawn.readable.push_back((root / "lib").string());  // libraries of a bundle
-  spawn.arguments = {"-I", "-B", (root / "share/module" / script).string(),
-                     module_place_of(options), candidate};
+  if (place == "recorder") spawn.readable.push_back((options.libexec / "record").string());
+  spawn.arguments = {"-I", "-B", (root / "share/module" / script).string(), place, candidate};
   spawn.arguments.insert(spawn.arguments.end(), arguments.begin(), arguments.end());
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
   spawn.arguments.push_back(

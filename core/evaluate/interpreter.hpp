@@ -18,9 +18,9 @@ Status use_interpreter(const std::string& key, const std::string& path, Evaluato
 Status expect_interpreter(const EvaluatorOptions& options);
 
 /// Fills in `spawn` for a module's process: the interpreter runs `script` of share/module with the place
-/// where modules compute, the candidate's library, `arguments`, and the folders that it may read once it is
+/// where modules compute (module_environment.py), the candidate's library, `arguments`, and the folders that it may read once it is
 /// sealed. `spawn.readable` may already have some of these folders.
-void run_interpreter(const EvaluatorOptions& options, const char* script,
+void run_interpreter(const EvaluatorOptions& options, const char* script, const std::string& place,
                      const std::vector<std::string>& arguments, SpawnRequest& spawn);
 
 /// The first of these paths, or of the package folders in them, that a user other than root owns or may write

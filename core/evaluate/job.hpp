@@ -21,7 +21,8 @@ struct Job {
   StageTimes times;
   std::shared_ptr<const Built> built;
   Mode mode = Mode::kNativeOnCpu;
-  std::string task_key;            ///< set once it is built
+  std::string not_recorded;  ///< why a module runs in a process of its own; empty if it does not
+  std::string task_key;      ///< set once it is built
   std::uint64_t memory_bytes = 0;  ///< device memory that its task needs; set once it is built
   Plan plan;
   std::atomic<bool> over{false};

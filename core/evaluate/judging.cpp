@@ -97,6 +97,10 @@ Result<Verdict> Judging::scored(const DeviceJob& job, const Evaluation& evaluati
   HONE_ASSIGN(Verdict verdict, verdict_of_judgement(*evaluation.result));
   HONE_ASSIGN(verdict, unless_noise(std::move(verdict)));
   // Only modules are traced, because only they can call code of others.
+  if (job.mode == Mode::kRecordedModule) {
+    if (verdict.correct()) verdict.work = Work{job.built->plan->work};
+    return with_policy(*job.task, std::move(verdict), std::nullopt);
+  }
   if (!is_module(job.mode)) return verdict;
   const bool has_dry_run = options_.measure.defences.holds(Defence::kSecondWitness);
   return with_policy(*job.task, std::move(verdict),

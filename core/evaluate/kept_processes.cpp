@@ -17,7 +17,7 @@ namespace {
 bool leaves_state(const DeviceJob& job, const EvaluatorOptions& options) {
   if (!options.measure.defences.holds(Defence::kOwnHeap)) return false;
   const auto& launches = job.plan.launches;
-  return uses_heap(job.built->artifact) ||
+  return uses_heap(artifact_of(*job.built, job.mode)) ||
          std::any_of(launches.begin(), launches.end(),
                      [](const PlanLaunch& launch) { return launch.cooperative; });
 }
@@ -35,10 +35,11 @@ std::string process_owner(const DeviceJob& job, const EvaluatorOptions& options,
     const std::string client = std::to_string(job.client.size()) + " " + job.client;
     return "modules of " + client + (options.module_isolation == "episode" ? job.episode : "");
   }
-  if (job.mode != Mode::kPlanOnDevice || options.isolation == "fresh" || leaves_state(job, options))
+  if (!uses_device(job.mode) || options.isolation == "fresh" || leaves_state(job, options))
     return "";
   const Value* reachable = facts.find("host_memory_reachable");
-  return reachable == nullptr || *reachable != Value(true) ? "plans of " + job.client : "";
+  if (reachable != nullptr && *reachable == Value(true)) return "";
+  return (needs_torch(*job.built, job.mode) ? "plans with torch of " : "plans of ") + job.client;
 }
 
 KeptProcess KeptProcesses::take(const std::string& owner, bool fresh) {

@@ -1,4 +1,5 @@
-// Mode: the four ways to run a submission. A task's mode is chosen once, in sources.cpp.
+// Mode: the five ways to run a submission. It is chosen once: the task's in sources.cpp, and whether a module is
+// replayed in recording.cpp.
 #pragma once
 
 namespace hone {
@@ -8,13 +9,20 @@ enum class Mode {
   kPlanOnDevice,    ///< device code and a plan; the candidate has hone's host code alone
   kModuleOnCpu,     ///< a Python module; its times mean nothing
   kModuleOnDevice,  ///< a Python module that uses the device from its own host code
+  kRecordedModule,  ///< a Python module's recorded plan; the candidate has hone's host code alone
 };
 
+/// Whether the submission's own Python runs in its process.
 constexpr bool is_module(Mode mode) {
   return mode == Mode::kModuleOnCpu || mode == Mode::kModuleOnDevice;
 }
 constexpr bool uses_device(Mode mode) {
-  return mode == Mode::kPlanOnDevice || mode == Mode::kModuleOnDevice;
+  return mode == Mode::kPlanOnDevice || mode == Mode::kModuleOnDevice ||
+         mode == Mode::kRecordedModule;
+}
+/// Whether the task's reference is a Python module, which runs in a process of its own.
+constexpr bool has_module_reference(Mode mode) {
+  return is_module(mode) || mode == Mode::kRecordedModule;
 }
 /// Whether submissions are timed, against a baseline that is installed.
 constexpr bool is_timed(Mode mode) { return mode != Mode::kModuleOnCpu; }

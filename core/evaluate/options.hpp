@@ -46,6 +46,9 @@ struct EvaluatorOptions {
       "client";  ///< device code: "client" keeps a process for each client, "fresh" keeps none
   std::string module_isolation =
       "fresh";  ///< device code: modules of one "episode" or one "client" share a process; "fresh": none do
+  /// Device code: modules are judged by their recorded plans ("plan"), in processes of their own ("process"), or by
+  /// their plans where they have one ("auto").
+  std::string modules = "process";
   std::size_t runner_uses = 200;          ///< device code: submissions before a process is replaced
   std::size_t runners_max = kRunnersMax;  ///< device code: most kept processes, one for each owner
   std::uint64_t context_bytes = kContextBytes;  ///< device code: memory of one process' context
@@ -73,6 +76,11 @@ struct EvaluatorOptions {
   double suspect_factor = 2;        ///< likewise, relative to the task's best speedup so far
   MeasureSettings measure;
 };
+
+/// Whether modules are recorded: not in tests with a device whose memory is the host's.
+inline bool records_modules(const EvaluatorOptions& options) {
+  return options.device_code && options.modules != "process" && options.module_place == "device";
+}
 
 /// Copies the description of a device code backend into the options.
 void use_description(const BackendDescription& description, EvaluatorOptions& options);

@@ -97,7 +97,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     spawn.cpus = {spec_.cores.front()};
     spawn.scratch_bytes = spawn.limits.file_bytes = kModuleScratchBytes;
   }
-  run_interpreter(options_, "device/run_module.py",
+  run_interpreter(options_, "device/run_module.py", module_place_of(options_),
                   {options_.backend_library.string(), std::to_string(spec_.index),
                    cores_text({spec_.cores.front(), spec_.judge_cpu})},
                   spawn);
@@ -106,8 +106,26 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
   return Standby{std::move(process), std::move(ends.first)};
 }
 
+/// Rationale: it is forked from the zygote of trusted processes, and its host code is hone's alone, so it is a candidate.
+Result<ProcessPool::Standby> ProcessPool::start_replayer() {
+  HONE_ASSIGN(auto ends, packet_pair());
+  SpawnRequest spawn;
+  spawn.jail = Jail::kCandidate;
+  spawn.label = "replayer";
+  spawn.device = true;
+  spawn.readable = {options_.backend_library.parent_path().string()};
+  spawn.cpus = {spec_.cores.front()};
+  spawn.limits.memory_bytes = kCandidateMemoryMax;
+  run_interpreter(options_, "device/replay_module.py", module_place_of(options_),
+                  {options_.backend_library.string(), std::to_string(spec_.index)}, spawn);
+  spawn.fds = {ends.second.get()};
+  HONE_ASSIGN(auto process, zygotes_.spawn(spawn, Zygotes::Use::kTrusted));
+  return Standby{std::move(process), std::move(ends.first)};
+}
+
 Result<ProcessPool::Standby> ProcessPool::start(Kind kind) {
   if (kind == Kind::kCandidate) return start_candidate();
+  if (kind == Kind::kReplayer) return start_replayer();
   return start_interpreter(kind == Kind::kModule ? Zygotes::Use::kSubmission
                                                  : Zygotes::Use::kTrusted);
 }
@@ -125,6 +143,7 @@ Result<ProcessPool::Standby> ProcessPool::take(Kind kind) {
 }
 
 ProcessPool::Stock ProcessPool::stock_of(Kind kind) const {
+  if (kind == Kind::kReplayer) return {0, 0};  // started when one is needed, and kept by its owner
   if (!opens_when_asked(kind)) return {1, kind == Kind::kTrustedModule ? 0u : 1u};
   // A task that is not installed yet needs two: for its reference and its baseline.
   return kind == Kind::kTrustedModule ? Stock{2, kTrustedModulesAhead} : Stock{2, kModulesAhead};
@@ -191,7 +210,7 @@ void ProcessPool::start_missing(bool opens_at_once) {
 
 /// An interpreter takes long to open a device, so it is asked ahead of its use.
 bool ProcessPool::opens_when_asked(Kind kind) const {
-  return options_.device_code && kind != Kind::kCandidate;
+  return options_.device_code && (kind == Kind::kModule || kind == Kind::kTrustedModule);
 }
 
 void ProcessPool::open_ahead() {

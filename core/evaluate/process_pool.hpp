@@ -28,7 +28,8 @@ class ProcessPool {
   static constexpr double kOpenSeconds = 20;  ///< for a process to open its device
   static constexpr double kGoneSeconds = 20;  ///< for an ended process to give its device back
 
-  enum class Kind { kCandidate, kModule, kTrustedModule };
+  /// kReplayer: an interpreter with torch that replays recorded plans. It runs no Python of a submission.
+  enum class Kind { kCandidate, kReplayer, kModule, kTrustedModule };
   /// A process that waits for its setup.
   struct Standby {
     std::unique_ptr<Process> process;
@@ -69,6 +70,7 @@ class ProcessPool {
   };
   Result<Standby> start_candidate();
   Result<Standby> start_interpreter(Zygotes::Use use);
+  Result<Standby> start_replayer();
   Stock stock_of(Kind kind) const;
   bool opens_when_asked(Kind kind) const;
 

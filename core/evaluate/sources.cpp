@@ -26,6 +26,8 @@ Result<PlannedSource> planned(const Task& task, BuildRequest build, const Evalua
                               bool reference) {
   PlannedSource source{std::move(build), mode_of(task, options), {}};
   source.build.threads = task.threads;
+  source.build.record = !reference && source.mode == Mode::kModuleOnDevice &&
+                        records_modules(options) && !chooses_baseline(task, options);
   const std::string entry = reference ? "reference" : task.entry;
   source.build.support = task.backends.at(options.backend).support;
   if (source.mode != Mode::kPlanOnDevice) {

@@ -17,6 +17,10 @@ constexpr std::size_t kShortTasksMax = 1024;
 
 std::string task_key(const Task& task) { return sha256_hex(to_msgpack(task_to_value(task))); }
 
+std::string slot_key(const Task& task, Mode mode) {
+  return task_key(task) + (mode == Mode::kRecordedModule ? " recorded" : "");
+}
+
 DeviceMemory TaskMemory::device() const {
   DeviceMemory memory;
   memory.bytes = bytes_;

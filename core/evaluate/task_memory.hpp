@@ -16,6 +16,8 @@ namespace hone {
 
 /// Of all the properties of a task.
 std::string task_key(const Task& task);
+/// The key of the task's slot in a mode: a module that is replayed has another baseline.
+std::string slot_key(const Task& task, Mode mode);
 
 /// One device's, for all its lanes. [any thread]
 class TaskMemory {

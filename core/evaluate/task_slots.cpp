@@ -17,6 +17,12 @@ constexpr double kLastOutputSeconds =
 // Most tasks that one process serves one after the other, because leftovers accumulate.
 constexpr int kTasksOfProcess = 64;
 
+/// Whether this code of the task runs as Python in its process.
+bool is_python(const SlotRequest& request, TrustedRole role) {
+  return role == TrustedRole::kReference ? has_module_reference(request.mode)
+                                         : is_module(request.mode);
+}
+
 }  // namespace
 
 std::string installed_key(const std::string& task_key, TrustedRole role) {
@@ -193,11 +199,23 @@ Status TaskSlots::install_over(const std::string& old_key, const SlotRequest& re
   return install_new(request, made);
 }
 
-Result<std::unique_ptr<Process>> TaskSlots::start(const SlotRequest& request, TrustedRole role) {
+/// The process for one of the task's own codes.
+Result<ProcessPool::Kind> TaskSlots::kind_of(const SlotRequest& request, TrustedRole role) {
   using Kind = ProcessPool::Kind;
-  HONE_ASSIGN(ProcessPool::Standby process, is_module(request.mode)
-                                                ? pool_.take(Kind::kTrustedModule)
-                                                : pool_.start(Kind::kCandidate));
+  if (is_python(request, role)) return Kind::kTrustedModule;
+  if (request.mode != Mode::kRecordedModule) return Kind::kCandidate;
+  HONE_ASSIGN(const PlannedSource source, planned_baseline(*request.task, options_));
+  HONE_ASSIGN(const auto built, builds_.build(source.build));
+  if (built->plan == nullptr)
+    return internal_error("the baseline of task " + request.task->id +
+                          " has no plan: " + built->not_recorded);
+  return needs_torch(*built, request.mode) ? Kind::kReplayer : Kind::kCandidate;
+}
+
+Result<std::unique_ptr<Process>> TaskSlots::start(const SlotRequest& request, TrustedRole role) {
+  HONE_ASSIGN(const ProcessPool::Kind kind, kind_of(request, role));
+  HONE_ASSIGN(ProcessPool::Standby process,
+              kind == ProcessPool::Kind::kTrustedModule ? pool_.take(kind) : pool_.start(kind));
   return set_up(request, role, std::move(process), "");
 }
 
@@ -233,7 +251,7 @@ Status TaskSlots::ask(const SlotRequest& request, TrustedRole role,
   install.key = installed_key(request.key, role);
   install.reference = installed_key(request.key, TrustedRole::kReference);
   install.from = from;
-  install.module = is_module(request.mode);
+  install.module = is_python(request, role);
   install.task = without_sources(task);
   install.settings = settings_of(request.mode, options_.measure);
   install.seed = static_cast<std::int64_t>(random_u64() >> 1);
@@ -246,7 +264,9 @@ Status TaskSlots::ask(const SlotRequest& request, TrustedRole role,
   const bool is_known = install.known_times || install.known_error;
   const PassedProcess handed{*process.process, process.socket.get()};
   HONE_ASSIGN(const auto reply, judge_.install(std::move(install), from.empty() ? &handed : nullptr,
-                                               built->artifact));
+                                               artifact_of(*built, role == TrustedRole::kReference
+                                                                       ? mode_of(task, options_)
+                                                                       : request.mode)));
   const auto* installed = std::get_if<InstalledReply>(&reply);
   if (installed == nullptr)
     return failure(request, role, *process.process, std::get<Judgement>(reply));
@@ -274,9 +294,13 @@ Error TaskSlots::failure(const SlotRequest& request, TrustedRole role, Process& 
                                   : std::string(enum_name(judgement.ending)) +
                                         in_where(judgement.where) + ": " + judgement.message);
   // The last output of an interpreter may say that torch is missing.
+  const bool has_ended_itself = has_ended(process, 0);
   process.kill();
-  if (const auto exit = process.wait(kLastOutputSeconds); exit && !exit->output.empty())
-    message += "; its output: " + exit->output;
+  if (const auto exit = process.wait(kLastOutputSeconds)) {
+    if (has_ended_itself && exit->signal != 0)
+      message += "; it ended by " + signal_name(exit->signal);
+    if (!exit->output.empty()) message += "; its output: " + exit->output;
+  }
   // More memory may be free once others have ended.
   if (judgement.ending == Ending::kOutOfMemory) return resource_exhausted(message);
   // A mistake in the task, unless the judge or the machine failed.

@@ -83,6 +83,7 @@ class TaskSlots {
                               const SlotRequest& request) const;
   Status install_new(const SlotRequest& request, Installed& made);
   Status install_over(const std::string& old_key, const SlotRequest& request, Installed& made);
+  Result<ProcessPool::Kind> kind_of(const SlotRequest& request, TrustedRole role);
   Result<std::unique_ptr<Process>> start(const SlotRequest& request, TrustedRole role);
   Result<std::unique_ptr<Process>> set_up(const SlotRequest& request, TrustedRole role,
                                           ProcessPool::Standby process, const std::string& from);

@@ -86,6 +86,16 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   return verdict;
 }
 
+std::optional<Verdict> verdict_of_recording(const std::string& not_recorded,
+                                            const EvaluatorOptions& options) {
+  if (not_recorded.empty() || options.modules != "plan") return std::nullopt;
+  Verdict verdict;
+  verdict.outcome = Outcome::kRejected;
+  verdict.stage = VerdictStage::kBuild;
+  verdict.reason = "it has no recorded plan: " + not_recorded;
+  return verdict;
+}
+
 std::optional<Verdict> verdict_of_dry_run(const Built& built) {
   if (built.dry_run == DryRunFailure::kNone) return std::nullopt;
   if (built.dry_run == DryRunFailure::kBuild || built.dry_run == DryRunFailure::kLink) {

@@ -14,6 +14,10 @@ Verdict verdict_of_plan(const Error& error, const std::string& source_name);
 std::optional<Verdict> verdict_of_build(const Built& built, const std::string& source_name,
                                         const EvaluatorOptions& options);
 
+/// A module that was not recorded, where only recorded ones are judged; else nothing.
+std::optional<Verdict> verdict_of_recording(const std::string& not_recorded,
+                                            const EvaluatorOptions& options);
+
 /// A module that is certain to fail, or nothing: the verdict that it would get on the device.
 std::optional<Verdict> verdict_of_dry_run(const Built& built);
 

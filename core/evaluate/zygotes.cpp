@@ -16,6 +16,7 @@ constexpr std::chrono::seconds kPatience{20};  // wait for a zygote; then proces
 
 Result<std::unique_ptr<Launcher>> start_zygote(LauncherOptions options,
                                                const EvaluatorOptions& evaluator,
+                                               const std::string& place,
                                                const std::string& architecture, int given_up) {
   options.given_up = given_up;
   const auto root = evaluator.libexec.parent_path();
@@ -23,7 +24,7 @@ Result<std::unique_ptr<Launcher>> start_zygote(LauncherOptions options,
                    "-I",
                    "-B",
                    (root / "share/module/shared/zygote.py").string(),
-                   module_place_of(evaluator),
+                   place,
                    (evaluator.libexec / "hone-launcher.so").string(),
                    architecture};
   return Launcher::start(options);
@@ -60,15 +61,18 @@ void Zygotes::use_architecture(const std::string& architecture) {
   architecture_ = architecture;
 }
 
-void Zygotes::begin(Zygote& zygote) {
+void Zygotes::begin(Use use) {
+  Zygote& zygote = zygote_for(use);
   if (zygote.launcher != nullptr && zygote.launcher->alive()) return;
   if (zygote.coming.valid() || zygote.failures >= kFailuresMax) return;
   zygote.launcher.reset();
   zygote.begun = std::chrono::steady_clock::now();
   ++importing_;
   zygote.coming = std::async(
-      std::launch::async, [options = cold_.options(), architecture = architecture_, this] {
-        auto started = start_zygote(options, options_, architecture, given_up_.get());
+      std::launch::async,
+      [options = cold_.options(), architecture = architecture_,
+       place = use == Use::kRecording ? "recorder" : module_place_of(options_), this] {
+        auto started = start_zygote(options, options_, place, architecture, given_up_.get());
         --importing_;
         return started;
       });
@@ -95,8 +99,9 @@ std::shared_ptr<Launcher> Zygotes::ready(Zygote& zygote) {
 void Zygotes::begin() {
   MutexLock lock(mutex_);
   if (!may_copy()) return;
-  begin(trusted_);
-  begin(submissions_);
+  begin(Use::kTrusted);
+  begin(Use::kSubmission);
+  if (records_modules(options_)) begin(Use::kRecording);
 }
 
 Result<std::unique_ptr<Process>> Zygotes::spawn(const SpawnRequest& request, Use use) {
@@ -104,7 +109,7 @@ Result<std::unique_ptr<Process>> Zygotes::spawn(const SpawnRequest& request, Use
   std::shared_ptr<Launcher> launcher;
   {
     MutexLock lock(mutex_);
-    launcher = ready(use == Use::kTrusted ? trusted_ : submissions_);
+    launcher = ready(zygote_for(use));
   }
   // Called without the lock: a launcher that hangs must not block the others.
   if (launcher == nullptr) return cold_.spawn(request);
@@ -113,7 +118,7 @@ Result<std::unique_ptr<Process>> Zygotes::spawn(const SpawnRequest& request, Use
   log_warning("evaluate", "zygotes: " + process.error().message +
                               "; hone ends the zygote with all its processes and starts another");
   MutexLock lock(mutex_);
-  Zygote& zygote = use == Use::kTrusted ? trusted_ : submissions_;
+  Zygote& zygote = zygote_for(use);
   if (zygote.launcher == launcher) {
     zygote.launcher.reset();
     ++zygote.failures;

@@ -15,11 +15,11 @@
 
 namespace hone {
 
-/// [any thread] Two zygotes, started at the first use. Rationale: the addresses that a submission finds in its own process
-/// say nothing about the processes of reference and baseline.
+/// [any thread] A zygote for each use, started at the first one. Rationale: the addresses that a submission finds in its own
+/// process say nothing about the processes of reference and baseline. That of recordings has another driver.
 class Zygotes {
  public:
-  enum class Use { kTrusted, kSubmission };
+  enum class Use { kTrusted, kSubmission, kRecording };
 
   /// `cold` starts processes if there is no zygote; it and `options` outlive this.
   Zygotes(Launcher& cold, const EvaluatorOptions& options);
@@ -46,7 +46,8 @@ class Zygotes {
     int failures = 0;
   };
   bool may_copy() HONE_REQUIRES(mutex_);
-  void begin(Zygote& zygote) HONE_REQUIRES(mutex_);
+  void begin(Use use) HONE_REQUIRES(mutex_);
+  Zygote& zygote_for(Use use) HONE_REQUIRES(mutex_) { return zygotes_[static_cast<int>(use)]; }
   /// Null if there is none; then `cold` serves.
   std::shared_ptr<Launcher> ready(Zygote& zygote) HONE_REQUIRES(mutex_);
 
@@ -57,7 +58,7 @@ class Zygotes {
   Mutex mutex_;
   std::string architecture_ HONE_GUARDED_BY(mutex_);
   std::optional<bool> may_copy_ HONE_GUARDED_BY(mutex_);  ///< once it has been checked
-  Zygote trusted_ HONE_GUARDED_BY(mutex_), submissions_ HONE_GUARDED_BY(mutex_);
+  Zygote zygotes_[3] HONE_GUARDED_BY(mutex_);             ///< by Use
 };
 
 }  // namespace hone

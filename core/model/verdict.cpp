@@ -136,6 +136,8 @@ Value verdict_to_value(const Verdict& v) {
                      {"speedup", v.speedup ? speedup_to_value(*v.speedup) : Value()},
                      {"work", v.work ? work_to_value(*v.work) : Value()},
                      {"stage_ms", stage_ms_to_value(v)},
+                     {"timing", v.timing},
+                     {"not_recorded", v.not_recorded},
                      {"caught", v.caught},
                      {"second_look", v.second_look},
                      {"fingerprint", v.fingerprint},
@@ -169,6 +171,8 @@ Result<Verdict> verdict_from_value(const Value& value) {
       if (ms.is_number()) v.stage_ms[stage] = ms.as_double();
     }
   }
+  v.timing = f.text_or("timing", "");
+  v.not_recorded = f.text_or("not_recorded", "");
   v.caught = f.text_or("caught", "");
   v.second_look = f.text_or("second_look", "");
   v.fingerprint = f.text_or("fingerprint", "");

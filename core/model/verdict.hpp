@@ -93,7 +93,10 @@ struct Verdict {
   /// The class of cheating that a defence caught, "forbidden_call", …; empty if none did. docs/verdicts.md
   /// explains each class, and names those that an honest mistake can cause.
   std::string caught;
-  std::string second_look;  ///< "agreed", "disagreed"; empty without a confirmation run
+  /// Of a module on a device: "device", the time of its recorded plan; "call", a call of its Python. Else empty.
+  std::string timing;
+  std::string not_recorded;  ///< why a module has no recorded plan: "a value was read back (…:31)"
+  std::string second_look;   ///< "agreed", "disagreed"; empty without a confirmation run
   std::string
       fingerprint;  ///< hardware, driver, toolchain; speedups with different fingerprints are not comparable
   std::string source_hash;  ///< SHA-256 of what was judged

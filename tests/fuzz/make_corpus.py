@@ -235,6 +235,48 @@ def plugin() -> dict[str, bytes]:
     }
 
 
+def recorded_plan() -> dict[str, bytes]:
+    kernel = {"image": 0, "name": "add", "shared_bytes_max": 0, "carveout": -1, "nonportable_clusters": False}
+    memories = [
+        {"kind": "task", "bytes": 4096, "argument": 0},
+        {"kind": "private", "bytes": 1024, "first": 0, "last": 6},
+        {"kind": "global", "bytes": 8, "image": 0, "name": "factor"},
+    ]
+    tensor_map = {"at": 64, "type": 7, "rank": 2, "place": [0, 0], "sizes": [16, 16], "strides": [64], "box": [16, 16]}
+    tensor_map |= {"element_strides": [1, 1], "interleave": 0, "swizzle": 0, "promotion": 0, "fill": 0}
+    launch = {"do": "launch", "stream": 1, "kernel": 0, "grid": [4, 2, 1], "block": [32, 1, 1], "cluster": [2, 1, 1]}
+    launch |= {"shared_bytes": 64, "cooperative": False, "overlaps": True, "parameters": bytes(192)}
+    launch |= {"addresses": [[0, 0, 0], [8, 1, 1024]], "tensor_maps": [tensor_map]}
+    copy = {"do": "copy", "stream": 0, "to": [1, 0], "from": [0, 0], "bytes": 16, "rows": 4, "to_pitch": 16}
+    tensor = {"place": [0, 0], "dtype": "float32", "sizes": [2, 3], "strides": [3, 1]}
+    call = {
+        "do": "operator",
+        "stream": 0,
+        "name": "aten.mul.out",
+        "arguments": [{"tensor": 0}, 2.5, [{"dtype": "int8"}]],
+    }
+    call |= {"keywords": {"out": {"tensor": 0}}, "tensors": [tensor], "results": [0]}
+    run = [
+        launch,
+        {"do": "record", "stream": 1, "event": 0},
+        {"do": "wait", "stream": 0, "event": 0},
+        copy | {"from_pitch": 64},
+        {"do": "write", "stream": 0, "to": [1, 0], "bytes": bytes(16), "addresses": [[8, 0, 4096]]},
+        {"do": "fill", "stream": 0, "to": [1, 8], "width": 4, "value": 7, "count": 2, "rows": 3, "pitch": 64},
+        call,
+    ]
+    plan = {"version": 1, "architecture": "sm_90a", "images": [b"image"], "kernels": [kernel], "memories": memories}
+    plan |= {"streams": 2, "events": 1, "setup": [], "run": run}
+    setup = {"do": "fill", "stream": 0, "to": [2, 0], "width": 1, "value": 0, "count": 8, "rows": 1, "pitch": 0}
+    return {
+        "whole": pack(plan),
+        "setup": pack(plan | {"setup": [setup]}),
+        "empty": pack(plan | {"images": [], "kernels": [], "memories": [], "run": []}),
+        "lifetime": pack(plan | {"memories": [memories[0], memories[1] | {"first": 1}, memories[2]]}),
+        "cut_off": pack(plan)[:-9],
+    }
+
+
 def key_file() -> dict[str, bytes]:
     pair = f"public: {KEY}\nsecret: {OTHER}\n"
     return {
@@ -259,8 +301,59 @@ def allow_list() -> dict[str, bytes]:
     }
 
 
+def section(name: int, kind: int, at: int, size: int, link: int = 0) -> bytes:
+    """A header of an ELF section."""
+    return struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, at, size, link, 0, 1, 0)
+
+
+def cubin() -> bytes:
+    """Device code with one kernel of one pointer, and one variable."""
+    symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 0x12, 0, 1, 0, 32) + struct.pack("<IBBHQQ", 3, 0x11, 0, 2, 0, 8)
+    registers = b"\x04\x2f" + struct.pack("<HII", 8, 1, 32)
+    info = b"\x04\x17" + struct.pack("<HIHHI", 12, 0, 0, 0, 8 << 18)
+    info += b"\x04\x0a" + struct.pack("<HIHH", 8, 1, 0x210, 8) + b"\x03\x19\x08\x00"
+    code = struct.pack("<QQQQ", 0xB82 | 0xFF << 24 | 0x84 << 40, 5 << 9, 0, 0)
+    names = b"\0.text.k\0.nv.constant3\0.nv.info\0.nv.info.k\0.symtab\0.strtab\0.shstrtab\0"
+    parts = [(1, 1, code), (9, 1, bytes(8)), (23, 1, registers), (32, 1, info)]
+    parts += [(43, 2, symbols), (51, 3, b"\0k\0v\0"), (59, 3, names)]
+    table, body = section(0, 0, 0, 0), b""
+    for name, kind, content in parts:
+        table += section(name, kind, 64 + len(body), len(content), 6 if kind == 2 else 0)
+        body += content
+    head = (
+        b"\x7fELF\x02\x01\x01"
+        + bytes(9)
+        + struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, 8, 7)
+    )
+    return head + body + table
+
+
+def fatbin(*entries: tuple[int, int, int, bytes, int]) -> bytes:
+    """Kind, architecture, flags, content and uncompressed size of each image."""
+    body = b""
+    for kind, architecture, flags, content, size in entries:
+        packed = len(content) if size else 0
+        body += struct.pack("<HHIQIIIIQQQQ", kind, 0, 64, len(content), packed, 0, 0, architecture, 0, flags, 0, size)
+        body += content
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
+
+
+def image() -> dict[str, bytes]:
+    code = cubin()
+    literals = b"\xf0" + b"\xff" * ((len(code) - 15) // 255) + bytes([(len(code) - 15) % 255]) + code
+    return {
+        "cubin": code,
+        "cut_off": code[:-100],
+        "fatbin": fatbin((1, 90, 0, b"text", 0), (2, 80, 0, code, 0), (2, 90, 0x100000, code, 0)),
+        "lz4": fatbin((2, 90, 0x2000, literals, len(code))),
+        "lz4_match": fatbin((2, 90, 0x2000, b"\x35abc\x03\x00\x10z", 13)),
+        "zstd": fatbin((2, 90, 0x8000, b"\x28\xb5\x2f\xfd\x20\x01\x09\x00\x00A", 1)),
+    }
+
+
 def main() -> None:
-    for make in (wire, json, config, tasks, extract, journal, channel, plugin, key_file, allow_list):
+    makers = (wire, json, config, tasks, extract, journal, channel, plugin, recorded_plan, key_file, allow_list, image)
+    for make in makers:
         folder = CORPUS / make.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():

@@ -13,6 +13,7 @@ FLOORS: dict[str, int] = {
     "model": 1,
     "plugin": 2,
     "config": 2,
+    "record": 2,
     "sandbox": 2,
     "channel": 2,
     "terminal": 2,
@@ -40,6 +41,8 @@ TRUST_BOUNDARY: dict[str, set[str]] = {
     "candidate": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
     "builder": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
     "judge": {"include/hone", "base", "channel", "plugin", "sandbox", "model", "judge_protocol"},
+    # Its libraries are loaded into interpreters that run submissions.
+    "record": {"include/hone"},
 }
 # Headers of each third-party library, and the one file that includes it in each product.
 LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {

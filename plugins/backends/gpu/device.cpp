@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "errors.hpp"
+#include "recorded/memory_pool.hpp"
 
 namespace hone_gpu {
 namespace {
@@ -40,6 +41,7 @@ void close_context(hone_device& device) {
   const Driver& gpu = device.gpu;
   if (device.context == nullptr) return;
   use_context(gpu, device.ordinal, device.context);
+  device.pool.reset();
   for (void* memory : device.pinned) gpu.gpuMemFreeHost(memory);
   for (const gpuEvent event : device.marks) {
     if (event != nullptr) gpu.gpuEventDestroy(event);
@@ -75,7 +77,7 @@ int32_t open_device(const hone_host*, uint32_t index, hone_device** out, hone_er
                                std::to_string(gpu.device_count));
     }
     auto device = std::make_unique<hone_device>(
-        hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, 0, {}, {}, {}, nullptr});
+        hone_device{gpu, index, 0, nullptr, nullptr, 0, 0, 0, {}, {}, {}, nullptr, nullptr, 0, 0});
     try {
       open_context(*device);
       learn_facts(*device);
@@ -130,7 +132,8 @@ int32_t mark(hone_device* device, uint32_t which, hone_error* error) {
     gpuEvent& event = device->marks[which];
     if (event == nullptr) check(device->gpu, device->gpu.gpuEventCreate(&event, 0), "make a mark");
     // A module's work is on the default stream unless the module changes it.
-    gpuStream stream = device->python != nullptr ? nullptr : device->stream;
+    const bool module = runs_modules(*device) && device->plans == 0;
+    gpuStream stream = module ? nullptr : device->stream;
     check(device->gpu, device->gpu.gpuEventRecord(event, stream), "mark");
   });
 }

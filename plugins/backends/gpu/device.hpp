@@ -10,6 +10,11 @@
 #include "hone/backend.h"
 #include "hone/plugin.hpp"
 
+namespace hone_gpu {
+class MemoryPool;
+class Replay;
+}  // namespace hone_gpu
+
 /// A device's primary context and the one stream on which everything of this process runs, so that
 /// copies, fills and launches are in order. One thread at a time.
 struct hone_device {
@@ -23,8 +28,11 @@ struct hone_device {
   std::uint32_t shared_max = 0;  ///< bytes of shared memory that a block may have
   hone_gpu::gpuEvent marks[2] = {};
   std::vector<void*> pinned;
-  hone::plugin::Value facts;            ///< all but "throttled"
-  const hone_python* python = nullptr;  ///< loads and runs artifacts, which are modules then
+  hone::plugin::Value facts;                   ///< all but "throttled"
+  const hone_python* python = nullptr;         ///< loads and runs artifacts, which are modules then
+  std::shared_ptr<hone_gpu::MemoryPool> pool;  ///< of recorded plans; null before the first
+  std::uint32_t plans = 0;                     ///< recorded plans that are loaded
+  std::uint64_t plans_loaded = 0;              ///< with operators, ever
 };
 
 /// Device memory at an address of its own in this process. Owns the mapping.
@@ -54,8 +62,9 @@ struct hone_kernel {
 
   hone_device& device;
   hone_gpu::gpuFunction function = nullptr;
-  int32_t number = 0;  ///< of the device's `python`, in the place of a function
-  std::string label;   ///< for messages
+  int32_t number = 0;                  ///< of the device's `python`, in the place of a function
+  hone_gpu::Replay* replay = nullptr;  ///< of a recorded plan, in the place of both
+  std::string label;                   ///< for messages
   std::vector<std::uint32_t> kinds;
   std::uint32_t shared_allowed =
       0;  ///< dynamic shared memory in bytes that it may be launched with
@@ -69,9 +78,16 @@ struct hone_artifact {
   hone::plugin::Value
       entries;  ///< the text that a launch names, and the kernel's name in the image
   std::vector<std::unique_ptr<hone_kernel>> kernels;
+  std::shared_ptr<hone_gpu::Replay> replay;  ///< of a recorded plan; else null
 };
 
 namespace hone_gpu {
+
+/// Whether artifacts other than recorded plans are modules, which the interpreter loads and runs. An interpreter without
+/// load() makes calls of operators for plans, and no more.
+inline bool runs_modules(const hone_device& device) {
+  return device.python != nullptr && device.python->load != nullptr;
+}
 
 /// Makes the device's context the calling thread's.
 void use(const hone_device& device);
@@ -80,6 +96,11 @@ void use(const hone_device& device);
 int attribute(const hone_device& device, int which);
 /// How memory that another process can import is asked for.
 gpuAllocation allocation_of(const hone_device& device);
+
+/// Lets a kernel have that much dynamic shared memory; `allowed`: what it was granted so far. A
+/// Failure where the device has less.
+void grant_shared(const hone_device& device, gpuFunction function, const std::string& label,
+                  std::uint32_t bytes, std::uint32_t& allowed);
 
 /// Fills `device.facts`.
 void learn_facts(hone_device& device);

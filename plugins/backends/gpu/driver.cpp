@@ -94,6 +94,7 @@ Driver load_driver() {
   look_up(library.handle, #symbol, loaded.alias, true);
   HONE_GPU_DRIVER_FUNCTIONS(HONE_GPU_LOOK_UP)
   HONE_GPU_OWN_FUNCTIONS(HONE_GPU_LOOK_UP)
+  HONE_GPU_GRAPH_FUNCTIONS(HONE_GPU_LOOK_UP_OPTIONAL)
   HONE_GPU_OPTIONAL_FUNCTIONS(HONE_GPU_LOOK_UP_OPTIONAL)
 #undef HONE_GPU_LOOK_UP_OPTIONAL
   check(loaded, loaded.gpuInit(0), "start the driver");

@@ -19,6 +19,7 @@ namespace hone_gpu {
 struct Driver {
   HONE_GPU_DRIVER_FUNCTIONS(HONE_GPU_MEMBER)
   HONE_GPU_OWN_FUNCTIONS(HONE_GPU_MEMBER)
+  HONE_GPU_GRAPH_FUNCTIONS(HONE_GPU_MEMBER)
   HONE_GPU_OPTIONAL_FUNCTIONS(HONE_GPU_MEMBER)
   int version = 0;       ///< as the driver counts: 13000, or 60342134
   std::string path;      ///< what was loaded

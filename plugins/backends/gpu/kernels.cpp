@@ -11,6 +11,7 @@
 #include "device.hpp"
 #include "errors.hpp"
 #include "module.hpp"
+#include "recorded/replay.hpp"
 
 namespace hone_gpu {
 namespace {
@@ -48,9 +49,9 @@ void check_arguments(const hone_kernel& kernel) {
   const auto count = kernel.kinds.size();
   const std::string& whose = kernel.label;
   for (std::size_t i = 0; i <= count; ++i) {
-    std::size_t size = 0;
+    std::size_t at = 0, size = 0;
     bool known = false;
-    const bool there = argument_size(gpu, kernel.function, i, &size, &known);
+    const bool there = argument_place(gpu, kernel.function, i, &at, &size, &known);
     if (!known) return;
     if (!there && i < count) {
       fail(HONE_INVALID_ARGUMENT, whose + " takes " + std::to_string(i) +
@@ -81,22 +82,48 @@ LaunchShape shape_of(const hone_launch& launch) {
   return shape;
 }
 
-/// Shared memory beyond what any launch has must be granted to the kernel first.
-void grant_shared(hone_kernel& kernel, std::uint32_t bytes) {
-  if (bytes <= std::max(kSharedAlways, kernel.shared_allowed)) return;
-  const hone_device& device = kernel.device;
-  if (bytes > device.shared_max || allow_shared_bytes(device.gpu, kernel.function, bytes) != 0) {
+/// A recorded plan has one entry, of whatever name.
+int32_t get_plan(hone_artifact* artifact, const char* entry, const uint32_t* kinds, uint32_t count,
+                 hone_kernel** out, hone_error* error) {
+  return guard(error, [&] {
+    artifact->replay->check_arguments(kinds, count);
+    auto kernel = std::make_unique<hone_kernel>(artifact->device, entry);
+    kernel->kinds.assign(kinds, kinds + count);
+    kernel->replay = artifact->replay.get();
+    artifact->kernels.push_back(std::move(kernel));
+    *out = artifact->kernels.back().get();
+  });
+}
+
+void require_count(const hone_kernel& kernel, const hone_launch& launch) {
+  if (launch.count == kernel.kinds.size()) return;
+  fail(HONE_INVALID_ARGUMENT, std::to_string(launch.count) + " arguments, the kernel takes " +
+                                  std::to_string(kernel.kinds.size()));
+}
+
+int32_t call_plan(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
+                  hone_error* error) {
+  return guard(error, [&] {
+    require_count(*kernel, *launch);
+    kernel->replay->call(*buffer, launch->values);
+  });
+}
+
+}  // namespace
+
+void grant_shared(const hone_device& device, gpuFunction function, const std::string& label,
+                  std::uint32_t bytes, std::uint32_t& allowed) {
+  if (bytes <= std::max(kSharedAlways, allowed)) return;
+  if (bytes > device.shared_max || allow_shared_bytes(device.gpu, function, bytes) != 0) {
     int fixed = 0;
-    device.gpu.gpuFuncGetAttribute(&fixed, kFunctionSharedStatic, kernel.function);
-    fail(HONE_RESOURCE_EXHAUSTED, kernel.label + ": " + std::to_string(bytes) +
+    device.gpu.gpuFuncGetAttribute(&fixed, kFunctionSharedStatic, function);
+    fail(HONE_RESOURCE_EXHAUSTED, label + ": " + std::to_string(bytes) +
                                       " bytes of shared memory a block, and " +
                                       std::to_string(fixed) + " declared; the device has " +
                                       std::to_string(device.shared_max));
   }
-  kernel.shared_allowed = bytes;
+  allowed = bytes;
 }
-
-}  // namespace
 
 // Rationale: the first fill, copy and strided read of a context each set something up in the
 // driver; here it costs no round, and happens while files may still be opened.
@@ -122,14 +149,19 @@ int32_t load(hone_device* device, int32_t fd, hone_artifact** out, hone_error* e
   const int32_t code = guard(error, [&] {
     use(*device);
     const std::string bytes = read_artifact(fd);
-    if (device->python != nullptr) {
+    if (is_recorded_plan(bytes)) {
+      auto replay = std::make_shared<Replay>(LoadedPlan::load(*device, bytes));
+      *out = new hone_artifact{*device, nullptr, {}, {}, std::move(replay)};
+      return;
+    }
+    if (runs_modules(*device)) {
       said = load_module(device, bytes, out, error);
       return;
     }
     const hone::plugin::Value content = hone::plugin::from_msgpack(std::string_view(bytes));
     const std::string& image = content.at("image").as_bytes();
-    auto artifact =
-        std::make_unique<hone_artifact>(hone_artifact{*device, nullptr, content.at("entries"), {}});
+    auto artifact = std::make_unique<hone_artifact>(
+        hone_artifact{*device, nullptr, content.at("entries"), {}, nullptr});
     check(device->gpu, device->gpu.gpuModuleLoadData(&artifact->module, image.data()),
           "load the image");
     *out = artifact.release();
@@ -147,8 +179,8 @@ void unload(hone_artifact* artifact) {
 
 int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* kinds,
                    uint32_t count, hone_kernel** out, hone_error* error) {
-  if (artifact->device.python != nullptr)
-    return get_module_kernel(artifact, entry, count, out, error);
+  if (artifact->replay != nullptr) return get_plan(artifact, entry, kinds, count, out, error);
+  if (runs_modules(artifact->device)) return get_module_kernel(artifact, entry, count, out, error);
   return guard(error, [&] {
     hone_device& device = artifact->device;
     use(device);
@@ -179,15 +211,14 @@ int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* k
 
 int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
                hone_error* error) {
-  if (kernel->device.python != nullptr) return launch_module(kernel, buffer, launch, error);
+  if (kernel->replay != nullptr) return call_plan(kernel, buffer, launch, error);
+  if (runs_modules(kernel->device)) return launch_module(kernel, buffer, launch, error);
   return guard(error, [&] {
     const hone_device& device = kernel->device;
-    if (launch->count != kernel->kinds.size()) {
-      fail(HONE_INVALID_ARGUMENT, std::to_string(launch->count) + " arguments, the kernel takes " +
-                                      std::to_string(kernel->kinds.size()));
-    }
+    require_count(*kernel, *launch);
     use(device);
-    grant_shared(*kernel, launch->shared_bytes);
+    grant_shared(device, kernel->function, kernel->label, launch->shared_bytes,
+                 kernel->shared_allowed);
     for (std::uint32_t i = 0; i < launch->count; ++i) {
       std::uint64_t value = launch->values[i];  // a smaller scalar lies in the low bytes
       if (kernel->kinds[i] == HONE_ARGUMENT_BUFFER) value += buffer->address;

@@ -70,7 +70,7 @@ int32_t load_module(hone_device* device, const std::string& bytes, hone_artifact
                     hone_error* error) {
   error->code =
       device->python->load(bytes.data(), bytes.size(), error->message, sizeof error->message);
-  if (error->code == HONE_OK) *out = new hone_artifact{*device, nullptr, Value::map(), {}};
+  if (error->code == HONE_OK) *out = new hone_artifact{*device, nullptr, Value::map(), {}, nullptr};
   return error->code;
 }
 

@@ -5,7 +5,7 @@ import re
 import unittest
 
 VENDORS = pathlib.Path(__file__).parents[3] / "plugins/backends/gpu/vendor"
-SHARED = ("DRIVER", "COMPILER")
+SHARED = ("DRIVER", "GRAPH", "COMPILER")
 ALL = (*SHARED, "OWN", "OPTIONAL")
 
 
@@ -42,7 +42,7 @@ class Aliases(unittest.TestCase):
 
     def test_the_source_uses_every_alias_and_names_no_vendor(self) -> None:
         folder = VENDORS.parent
-        source = "\n".join(path.read_text() for path in sorted(folder.glob("*.?pp")))
+        source = "\n".join(path.read_text() for path in sorted([*folder.glob("*.?pp"), *folder.glob("recorded/*.?pp")]))
         for name in SHARED:
             for alias, _ in lists("cuda")[name]:
                 self.assertTrue(re.search(rf"\b{alias}\b", source), f"{alias} is not used")

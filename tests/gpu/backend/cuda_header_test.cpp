@@ -46,6 +46,12 @@ static_assert(kDevicePageableMemory == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCES
 static_assert(kDeviceSharedBytes == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 static_assert(kDeviceMemoryMaps == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
 static_assert(kDeviceClusters == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
+static_assert(kLaunchOverlaps == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+static_assert(kCaptureRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
+static_assert(kEventNoTiming == CU_EVENT_DISABLE_TIMING);
+static_assert(kFunctionSharedCarveout == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+static_assert(kFunctionLargeClusters == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+static_assert(sizeof(CUtensorMap) == 128);  // toolkits differ in its alignment
 
 // The numbers in errors.cpp, which both vendors share.
 static_assert(CUDA_ERROR_INVALID_VALUE == 1 && CUDA_ERROR_OUT_OF_MEMORY == 2);

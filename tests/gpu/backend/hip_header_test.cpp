@@ -37,6 +37,8 @@ static_assert(kDeviceMinor == hipDeviceAttributeComputeCapabilityMinor);
 static_assert(kDeviceCooperative == hipDeviceAttributeCooperativeLaunch);
 static_assert(kDevicePageableMemory == hipDeviceAttributePageableMemoryAccess);
 static_assert(kDeviceSharedBytes == hipDeviceAttributeMaxSharedMemoryPerBlock);
+static_assert(kCaptureRelaxed == hipStreamCaptureModeRelaxed);
+static_assert(kEventNoTiming == hipEventDisableTiming);
 
 // The numbers in errors.cpp, which both vendors share.
 static_assert(hipErrorInvalidValue == 1 && hipErrorOutOfMemory == 2);

@@ -22,6 +22,8 @@ namespace {
     X(CUDA_ERROR_ILLEGAL_INSTRUCTION) X(CUDA_ERROR_MISALIGNED_ADDRESS)                             \
     X(CUDA_ERROR_LAUNCH_FAILED) X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)                         \
     X(CUDA_ERROR_NOT_SUPPORTED) X(CUDA_ERROR_INVALID_CLUSTER_SIZE) X(CUDA_ERROR_UNKNOWN)           \
+    X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) X(CUDA_ERROR_STREAM_CAPTURE_UNJOINED)                 \
+    X(CUDA_ERROR_STREAM_CAPTURE_ISOLATION) X(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) \
     X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)            \
     X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y) X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)                  \
     X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)                    \
@@ -113,6 +115,8 @@ HONE_ABI_MEMBER(CUlaunchConfig, numAttrs);
 HONE_ABI_SIZE(CUlaunchAttributeValue);
 HONE_ABI_MEMBER(CUlaunchAttributeValue, cooperative);
 HONE_ABI_MEMBER(CUlaunchAttributeValue, clusterDim);
+static_assert(sizeof(ours::CUtensorMap) ==
+              sizeof(::CUtensorMap));  // toolkits differ in its alignment
 HONE_ABI_SIZE(CUdeviceptr);
 HONE_ABI_SIZE(CUmemGenericAllocationHandle);
 HONE_ABI_SIZE(CUdevice);

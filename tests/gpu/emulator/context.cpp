@@ -1,9 +1,8 @@
-// Start-up, the device's description, the primary context, streams, events and the names of errors.
+// Start-up, the device's description, the primary context and the names of errors.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -60,6 +59,12 @@ constexpr ErrorText kErrors[] = {
     {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
      "too many blocks in cooperative launch"},
     {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "operation not permitted when stream is capturing"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+     "capturing stream has unjoined work"},
+    {CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+     "dependency created on uncaptured work in another stream"},
     {CUDA_ERROR_INVALID_CLUSTER_SIZE, "CUDA_ERROR_INVALID_CLUSTER_SIZE",
      "cluster misconfiguration"},
     {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
@@ -156,12 +161,7 @@ void start_thread() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-using Clock = std::chrono::steady_clock;
-
-struct Event {
-  Clock::time_point at{};
-  bool recorded = false;
-};
+}  // namespace
 
 CUresult wait_for_all() {
   const std::lock_guard lock(driver().mutex);
@@ -169,8 +169,6 @@ CUresult wait_for_all() {
   if (driver().context != nullptr) flush_print(*driver().context);
   return result;
 }
-
-}  // namespace
 
 Context::Context() : shared(make_shared()) {}
 
@@ -311,64 +309,6 @@ HONE_EMULATED_API CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
       return context.heap.resize(value) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
   }
   return CUDA_ERROR_UNSUPPORTED_LIMIT;
-}
-
-HONE_EMULATED_API CUresult cuStreamCreate(CUstream* stream, unsigned) {
-  const std::lock_guard lock(driver().mutex);
-  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
-  if (stream == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *stream =
-      reinterpret_cast<CUstream>(new char);  // work is done when it is asked for: nothing to hold
-  return CUDA_SUCCESS;
-}
-
-HONE_EMULATED_API CUresult cuStreamDestroy_v2(CUstream stream) {
-  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  delete reinterpret_cast<char*>(stream);
-  return CUDA_SUCCESS;
-}
-
-HONE_EMULATED_API CUresult cuStreamSynchronize(CUstream) { return wait_for_all(); }
-
-HONE_EMULATED_API CUresult cuStreamQuery(CUstream) {
-  const std::lock_guard lock(driver().mutex);
-  return ready();
-}
-
-HONE_EMULATED_API CUresult cuEventCreate(CUevent* event, unsigned) {
-  const std::lock_guard lock(driver().mutex);
-  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
-  if (event == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *event = reinterpret_cast<CUevent>(new Event);
-  return CUDA_SUCCESS;
-}
-
-HONE_EMULATED_API CUresult cuEventRecord(CUevent event, CUstream) {
-  const std::lock_guard lock(driver().mutex);
-  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
-  if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  *reinterpret_cast<Event*>(event) = {Clock::now(), true};
-  return CUDA_SUCCESS;
-}
-
-HONE_EMULATED_API CUresult cuEventSynchronize(CUevent) { return wait_for_all(); }
-
-HONE_EMULATED_API CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
-  const std::lock_guard lock(driver().mutex);
-  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
-  if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const auto* from = reinterpret_cast<const Event*>(start);
-  const auto* to = reinterpret_cast<const Event*>(end);
-  if (from == nullptr || to == nullptr || !from->recorded || !to->recorded)
-    return CUDA_ERROR_INVALID_HANDLE;
-  *milliseconds = std::chrono::duration<float, std::milli>(to->at - from->at).count();
-  return CUDA_SUCCESS;
-}
-
-HONE_EMULATED_API CUresult cuEventDestroy_v2(CUevent event) {
-  if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  delete reinterpret_cast<Event*>(event);
-  return CUDA_SUCCESS;
 }
 
 HONE_EMULATED_API CUresult cuGetErrorName(CUresult code, const char** name) {

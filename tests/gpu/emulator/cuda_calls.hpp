@@ -24,6 +24,14 @@ HONE_EMULATED_API CUresult cuStreamCreate(CUstream* stream, unsigned);
 HONE_EMULATED_API CUresult cuStreamDestroy_v2(CUstream stream);
 HONE_EMULATED_API CUresult cuStreamSynchronize(CUstream);
 HONE_EMULATED_API CUresult cuStreamQuery(CUstream);
+HONE_EMULATED_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned);
+HONE_EMULATED_API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
+HONE_EMULATED_API CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph);
+HONE_EMULATED_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph,
+                                                       unsigned long long flags);
+HONE_EMULATED_API CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream);
+HONE_EMULATED_API CUresult cuGraphExecDestroy(CUgraphExec graph);
+HONE_EMULATED_API CUresult cuGraphDestroy(CUgraph graph);
 HONE_EMULATED_API CUresult cuEventCreate(CUevent* event, unsigned);
 HONE_EMULATED_API CUresult cuEventRecord(CUevent event, CUstream);
 HONE_EMULATED_API CUresult cuEventSynchronize(CUevent);
@@ -65,11 +73,29 @@ HONE_EMULATED_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from
 HONE_EMULATED_API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* what, CUstream);
 HONE_EMULATED_API CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, std::size_t bytes,
                                            CUstream);
+HONE_EMULATED_API CUresult cuMemsetD16Async(CUdeviceptr at, unsigned short value, std::size_t count,
+                                            CUstream);
+HONE_EMULATED_API CUresult cuMemsetD32Async(CUdeviceptr at, unsigned value, std::size_t count,
+                                            CUstream);
+HONE_EMULATED_API CUresult cuMemsetD2D8Async(CUdeviceptr at, std::size_t pitch, unsigned char value,
+                                             std::size_t width, std::size_t rows, CUstream);
+HONE_EMULATED_API CUresult cuMemsetD2D16Async(CUdeviceptr at, std::size_t pitch,
+                                              unsigned short value, std::size_t width,
+                                              std::size_t rows, CUstream);
+HONE_EMULATED_API CUresult cuMemsetD2D32Async(CUdeviceptr at, std::size_t pitch, unsigned value,
+                                              std::size_t width, std::size_t rows, CUstream);
 HONE_EMULATED_API CUresult cuMemAllocHost_v2(void** out, std::size_t bytes);
 HONE_EMULATED_API CUresult cuMemFreeHost(void* memory);
 HONE_EMULATED_API CUresult cuModuleLoadData(CUmodule* out, const void* image);
 HONE_EMULATED_API CUresult cuModuleUnload(CUmodule handle);
 HONE_EMULATED_API CUresult cuModuleGetFunction(CUfunction* out, CUmodule handle, const char* name);
+HONE_EMULATED_API CUresult cuModuleGetGlobal_v2(CUdeviceptr* out, std::size_t* bytes,
+                                                CUmodule handle, const char* name);
+HONE_EMULATED_API CUresult cuTensorMapEncodeTiled(CUtensorMap* map, int type, unsigned rank,
+                                                  void* address, const std::uint64_t* sizes,
+                                                  const std::uint64_t* strides, const unsigned* box,
+                                                  const unsigned* element_strides, int interleave,
+                                                  int swizzle, int promotion, int fill);
 HONE_EMULATED_API CUresult cuFuncGetAttribute(int* out, CUfunction_attribute attribute,
                                               CUfunction handle);
 HONE_EMULATED_API CUresult cuFuncGetParamInfo(CUfunction handle, std::size_t index,

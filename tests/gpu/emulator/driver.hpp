@@ -46,7 +46,8 @@ struct Memory {
   std::map<CUmemGenericAllocationHandle, Allocation> allocations;
   std::map<CUdeviceptr, Mapping> mappings;
   std::map<CUdeviceptr, Reservation> reservations;
-  std::map<void*, std::size_t> host;  ///< cuMemAllocHost's
+  std::map<void*, std::size_t> host;             ///< cuMemAllocHost's
+  std::map<CUdeviceptr, std::uint64_t> globals;  ///< variables of modules that were asked for
   CUmemGenericAllocationHandle next_handle = 1;
   std::uint64_t used = 0;
 
@@ -98,6 +99,9 @@ bool is_current();
 
 /// What a call needs before it does anything: cuInit, a current context and, unless it only frees, no fault so far.
 CUresult ready(bool despite_fault = false);
+
+/// Returns once all work is done, with the context's fault if it has one.
+CUresult wait_for_all();
 
 /// Writes out what device code has printed.
 void flush_print(Context& context);

@@ -7,9 +7,13 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
 
 #include "driver.hpp"
 #include "module.hpp"
+#include "streams.hpp"
 
 namespace hone_emulated {
 namespace {
@@ -137,7 +141,8 @@ CUresult check(const CUlaunchConfig& config, const Function& function) {
     } else if (set.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
       if (set.value.cooperative != 0)
         result = check_cooperative(grid, block, config.sharedMemBytes);
-    } else if (set.id != CU_LAUNCH_ATTRIBUTE_IGNORE) {
+    } else if (set.id != CU_LAUNCH_ATTRIBUTE_IGNORE &&
+               set.id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
       result = CUDA_ERROR_NOT_SUPPORTED;
     }
     if (result != CUDA_SUCCESS) return result;
@@ -160,6 +165,44 @@ unsigned long long nanoseconds() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<unsigned long long>(now.tv_sec) * 1000000000ull +
          static_cast<unsigned long long>(now.tv_nsec);
+}
+
+/// The bytes behind CU_LAUNCH_PARAM_BUFFER_POINTER (1) and CU_LAUNCH_PARAM_BUFFER_SIZE (2).
+struct Packed {
+  const char* bytes = nullptr;
+  std::size_t size = 0;
+};
+Packed read_extra(void** extra) {
+  Packed packed;
+  for (; *extra != nullptr; extra += 2) {
+    const auto what = reinterpret_cast<std::uintptr_t>(*extra);
+    if (what == 1) packed.bytes = static_cast<const char*>(extra[1]);
+    if (what == 2) packed.size = *static_cast<const std::size_t*>(extra[1]);
+  }
+  return packed;
+}
+
+/// Copies the arguments as a packed buffer has them; false where it is too short.
+bool pack(const hone_emulated_kernel& kernel, void** arguments, void** extra,
+          std::vector<char>& out) {
+  const Packed packed = extra != nullptr ? read_extra(extra) : Packed{};
+  for (unsigned i = 0; i < kernel.count; ++i) {
+    const auto& [at, size] = kernel.places[i];
+    out.resize(at + size);
+    if (extra != nullptr && (packed.bytes == nullptr || packed.size < at + size)) return false;
+    std::memcpy(out.data() + at, extra != nullptr ? packed.bytes + at : arguments[i], size);
+  }
+  return true;
+}
+
+CUresult run(const Function& function, const CUlaunchConfig& config, std::vector<char> packed) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  std::vector<void*> arguments;
+  for (unsigned i = 0; i < function.kernel->count; ++i)
+    arguments.push_back(packed.data() + function.kernel->places[i][0]);
+  run_grid(*driver().context, *function.module, *function.kernel, config, arguments.data());
+  return CUDA_SUCCESS;  // a fault is told by whoever comes next, as the real driver does
 }
 
 }  // namespace
@@ -218,17 +261,22 @@ using namespace hone_emulated;
 // NOLINTBEGIN(readability-identifier-naming): the driver's names.
 HONE_EMULATED_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
                                             void** arguments, void** extra) {
-  const std::lock_guard lock(driver().mutex);
-  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
   if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const auto* found = reinterpret_cast<const Function*>(function);
-  if (found == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  // Arguments as one packed buffer (`extra`) are not emulated.
-  if (extra != nullptr || (arguments == nullptr && found->kernel->count > 0))
-    return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check(*config, *found); result != CUDA_SUCCESS) return result;
-  Context& context = *driver().context;
-  run_grid(context, *found->module, *found->kernel, *config, arguments);
-  return CUDA_SUCCESS;  // a fault is told by whoever comes next, as the real driver does
+  std::vector<char> packed;
+  {
+    const std::lock_guard lock(driver().mutex);
+    if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+    if (found == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    const bool given = arguments != nullptr || extra != nullptr;
+    if ((arguments != nullptr && extra != nullptr) || (!given && found->kernel->count > 0) ||
+        !pack(*found->kernel, arguments, extra, packed)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (const CUresult result = check(*config, *found); result != CUDA_SUCCESS) return result;
+  }
+  return in_order(config->hStream, [found, config = *config, packed = std::move(packed)] {
+    return run(*found, config, packed);
+  });
 }
 // NOLINTEND(readability-identifier-naming)

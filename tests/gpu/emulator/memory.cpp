@@ -60,53 +60,15 @@ bool in_reservation(const Memory& memory, CUdeviceptr at, std::uint64_t bytes) {
   return at - base <= reservation.bytes && bytes <= reservation.bytes - (at - base);
 }
 
-/// Checks the device's side of a copy, and that the context may work.
-CUresult ready_for(CUdeviceptr at, std::uint64_t bytes, bool write) {
-  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
-  return driver().memory.holds(at, bytes, write) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult copy_in(CUdeviceptr to, const void* from, std::size_t bytes) {
-  const std::lock_guard lock(driver().mutex);
-  const CUresult result = ready_for(to, bytes, true);
-  if (result == CUDA_SUCCESS) std::memcpy(pointer(to), from, bytes);
-  return result;
-}
-
-CUresult copy_out(void* to, CUdeviceptr from, std::size_t bytes) {
-  const std::lock_guard lock(driver().mutex);
-  const CUresult result = ready_for(from, bytes, false);
-  if (result == CUDA_SUCCESS) std::memcpy(to, pointer(from), bytes);
-  return result;
-}
-
-/// One side of a two-dimensional copy.
-struct Side {
-  char* base;
-  std::size_t pitch;
-  bool device;
-
-  bool valid(std::size_t width, std::size_t height, bool write) const {
-    if (base == nullptr || pitch < width) return false;
-    const auto at = reinterpret_cast<CUdeviceptr>(base);
-    return !device || driver().memory.holds(at, (height - 1) * pitch + width, write);
-  }
-};
-
-Side side(CUmemorytype type, const void* host, CUdeviceptr device, std::size_t pitch, std::size_t x,
-          std::size_t y) {
-  const bool on_device = type == CU_MEMORYTYPE_DEVICE;
-  char* base = on_device ? pointer(device) : static_cast<char*>(const_cast<void*>(host));
-  return {base == nullptr ? nullptr : base + y * pitch + x, pitch, on_device};
-}
-
-bool known(CUmemorytype type) { return type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE; }
-
 }  // namespace
 
 bool Memory::holds(CUdeviceptr at, std::uint64_t bytes, bool write) const {
   const CUdeviceptr end = at + bytes;
   if (end < at) return false;
+  if (const auto after = globals.upper_bound(at); after != globals.begin()) {
+    const auto& [base, size] = *std::prev(after);
+    if (end <= base + size) return true;
+  }
   do {
     auto after = mappings.upper_bound(at);
     if (after == mappings.begin()) return false;
@@ -300,56 +262,6 @@ HONE_EMULATED_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocation
   *out = memory.next_handle++;
   memory.allocations[*out] = {fd, static_cast<std::uint64_t>(status.st_size), 1, false};
   return CUDA_SUCCESS;
-}
-
-HONE_EMULATED_API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return copy_in(to, from, bytes);
-}
-HONE_EMULATED_API CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
-  return copy_out(to, from, bytes);
-}
-HONE_EMULATED_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
-                                                CUstream) {
-  return copy_in(to, from, bytes);
-}
-HONE_EMULATED_API CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
-                                                CUstream) {
-  return copy_out(to, from, bytes);
-}
-
-HONE_EMULATED_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
-                                                CUstream) {
-  const std::lock_guard lock(driver().mutex);
-  CUresult result = ready_for(to, bytes, true);
-  if (result == CUDA_SUCCESS) result = ready_for(from, bytes, false);
-  if (result == CUDA_SUCCESS) std::memmove(pointer(to), pointer(from), bytes);
-  return result;
-}
-
-HONE_EMULATED_API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* what, CUstream) {
-  const std::lock_guard lock(driver().mutex);
-  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
-  if (what == nullptr || !known(what->srcMemoryType) || !known(what->dstMemoryType))
-    return CUDA_ERROR_INVALID_VALUE;
-  const std::size_t width = what->WidthInBytes;
-  if (width == 0 || what->Height == 0) return CUDA_SUCCESS;
-  const Side from = side(what->srcMemoryType, what->srcHost, what->srcDevice, what->srcPitch,
-                         what->srcXInBytes, what->srcY);
-  const Side to = side(what->dstMemoryType, what->dstHost, what->dstDevice, what->dstPitch,
-                       what->dstXInBytes, what->dstY);
-  if (!from.valid(width, what->Height, false) || !to.valid(width, what->Height, true))
-    return CUDA_ERROR_INVALID_VALUE;
-  for (std::size_t row = 0; row < what->Height; ++row)
-    std::memmove(to.base + row * to.pitch, from.base + row * from.pitch, width);
-  return CUDA_SUCCESS;
-}
-
-HONE_EMULATED_API CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, std::size_t bytes,
-                                           CUstream) {
-  const std::lock_guard lock(driver().mutex);
-  const CUresult result = ready_for(at, bytes, true);
-  if (result == CUDA_SUCCESS) std::memset(pointer(at), value, bytes);
-  return result;
 }
 
 HONE_EMULATED_API CUresult cuMemAllocHost_v2(void** out, std::size_t bytes) {

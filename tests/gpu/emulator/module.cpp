@@ -113,6 +113,7 @@ HONE_EMULATED_API CUresult cuModuleUnload(CUmodule handle) {
   if (const CUresult result = ready(true); result != CUDA_SUCCESS) return result;
   const auto found = find_module(handle);
   if (found == modules().end()) return CUDA_ERROR_INVALID_HANDLE;
+  for (const CUdeviceptr at : (*found)->globals) driver().memory.globals.erase(at);
   unload(*driver().context, **found);
   modules().erase(found);
   return CUDA_SUCCESS;
@@ -136,6 +137,45 @@ HONE_EMULATED_API CUresult cuModuleGetFunction(CUfunction* out, CUmodule handle,
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_NOT_FOUND;
+}
+
+HONE_EMULATED_API CUresult cuModuleGetGlobal_v2(CUdeviceptr* out, std::size_t* bytes,
+                                                CUmodule handle, const char* name) {
+  const std::lock_guard lock(driver().mutex);
+  if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto found = find_module(handle);
+  if (found == modules().end()) return CUDA_ERROR_INVALID_HANDLE;
+  void* address = dlsym((*found)->library, name);
+  Dl_info info{};
+  void* entry = nullptr;
+  if (address == nullptr || dladdr1(address, &info, &entry, RTLD_DL_SYMENT) == 0 ||
+      entry == nullptr) {
+    return CUDA_ERROR_NOT_FOUND;
+  }
+  const auto* symbol = static_cast<const Elf64_Sym*>(entry);
+  if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT) return CUDA_ERROR_NOT_FOUND;
+  const auto at = reinterpret_cast<CUdeviceptr>(address);
+  driver().memory.globals[at] = symbol->st_size;
+  (*found)->globals.push_back(at);
+  if (out != nullptr) *out = at;
+  if (bytes != nullptr) *bytes = symbol->st_size;
+  return CUDA_SUCCESS;
+}
+
+/// What a kernel can read of an emulated map: the address, the rank and the sizes.
+HONE_EMULATED_API CUresult cuTensorMapEncodeTiled(CUtensorMap* map, int, unsigned rank,
+                                                  void* address, const std::uint64_t* sizes,
+                                                  const std::uint64_t*, const unsigned*,
+                                                  const unsigned*, int, int, int, int) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (map == nullptr || reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || at % 16 != 0 ||
+      rank < 1 || rank > 5 || sizes == nullptr) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  *map = {{at, rank}};
+  std::copy_n(sizes, rank, map->opaque + 2);
+  return CUDA_SUCCESS;
 }
 
 HONE_EMULATED_API CUresult cuFuncGetAttribute(int* out, CUfunction_attribute attribute,

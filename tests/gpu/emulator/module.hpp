@@ -20,6 +20,7 @@ struct Module {
   void* library = nullptr;
   const hone_emulated_module* table = nullptr;
   std::vector<std::unique_ptr<Function>> functions;
+  std::vector<CUdeviceptr> globals;  ///< variables that were asked for
 };
 
 }  // namespace hone_emulated

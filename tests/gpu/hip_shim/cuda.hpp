@@ -10,6 +10,9 @@
   X(cuDeviceGetName) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxSetFlags_v2)                 \
   X(cuDeviceTotalMem_v2) X(cuEventCreate) X(cuEventDestroy_v2) X(cuEventElapsedTime_v2)           \
   X(cuEventRecord) X(cuEventSynchronize) X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuInit)    \
+  X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch)         \
+  X(cuMemsetD16Async) X(cuMemsetD32Async) X(cuModuleGetGlobal_v2) X(cuStreamBeginCapture_v2)      \
+  X(cuStreamEndCapture) X(cuStreamWaitEvent)                                                      \
   X(cuLaunchKernelEx) X(cuMemAddressFree) X(cuMemAddressReserve) X(cuMemAllocHost_v2)             \
   X(cuMemCreate) X(cuMemExportToShareableHandle) X(cuMemFreeHost)                                 \
   X(cuMemGetAllocationGranularity) X(cuMemGetInfo_v2) X(cuMemImportFromShareableHandle)           \

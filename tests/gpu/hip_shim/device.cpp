@@ -217,6 +217,50 @@ hipError_t hipStreamQuery(hipStream_t stream) {
       [&](const CudaDriver& driver) { return driver.cuStreamQuery(stream_of(stream)); });
 }
 
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuStreamWaitEvent(stream_of(stream), reinterpret_cast<CUevent>(event), flags);
+  });
+}
+
+hipError_t hipStreamBeginCapture(hipStream_t stream, int mode) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuStreamBeginCapture_v2(stream_of(stream), mode);
+  });
+}
+
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuStreamEndCapture(stream_of(stream), reinterpret_cast<CUgraph*>(graph));
+  });
+}
+
+hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* out, hipGraph_t graph,
+                                        unsigned long long flags) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuGraphInstantiateWithFlags(reinterpret_cast<CUgraphExec*>(out),
+                                              reinterpret_cast<CUgraph>(graph), flags);
+  });
+}
+
+hipError_t hipGraphLaunch(hipGraphExec_t graph, hipStream_t stream) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuGraphLaunch(reinterpret_cast<CUgraphExec>(graph), stream_of(stream));
+  });
+}
+
+hipError_t hipGraphExecDestroy(hipGraphExec_t graph) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuGraphExecDestroy(reinterpret_cast<CUgraphExec>(graph));
+  });
+}
+
+hipError_t hipGraphDestroy(hipGraph_t graph) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuGraphDestroy(reinterpret_cast<CUgraph>(graph));
+  });
+}
+
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
   return on_device([&](const CudaDriver& driver) {
     return driver.cuEventCreate(reinterpret_cast<CUevent*>(event), flags);

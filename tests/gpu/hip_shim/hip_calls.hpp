@@ -11,6 +11,8 @@ using hipDevice_t = int;
 using hipDeviceptr_t = void*;
 using hipStream_t = struct ihipStream_t*;
 using hipEvent_t = struct ihipEvent_t*;
+using hipGraph_t = struct ihipGraph*;
+using hipGraphExec_t = struct hipGraphExec*;
 using hipModule_t = struct ihipModule_t*;
 using hipFunction_t = struct ihipModuleSymbol_t*;
 using hipMemGenericAllocationHandle_t = struct ihipMemGenericAllocationHandle*;
@@ -101,6 +103,14 @@ HONE_SHIM_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned 
 HONE_SHIM_API hipError_t hipStreamDestroy(hipStream_t stream);
 HONE_SHIM_API hipError_t hipStreamSynchronize(hipStream_t stream);
 HONE_SHIM_API hipError_t hipStreamQuery(hipStream_t stream);
+HONE_SHIM_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags);
+HONE_SHIM_API hipError_t hipStreamBeginCapture(hipStream_t stream, int mode);
+HONE_SHIM_API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph);
+HONE_SHIM_API hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* out, hipGraph_t graph,
+                                                      unsigned long long flags);
+HONE_SHIM_API hipError_t hipGraphLaunch(hipGraphExec_t graph, hipStream_t stream);
+HONE_SHIM_API hipError_t hipGraphExecDestroy(hipGraphExec_t graph);
+HONE_SHIM_API hipError_t hipGraphDestroy(hipGraph_t graph);
 HONE_SHIM_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags);
 HONE_SHIM_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
 HONE_SHIM_API hipError_t hipEventSynchronize(hipEvent_t event);
@@ -111,6 +121,8 @@ HONE_SHIM_API hipError_t hipModuleLoadData(hipModule_t* module, const void* imag
 HONE_SHIM_API hipError_t hipModuleUnload(hipModule_t module);
 HONE_SHIM_API hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module,
                                               const char* name);
+HONE_SHIM_API hipError_t hipModuleGetGlobal(void** out, std::size_t* bytes, hipModule_t module,
+                                            const char* name);
 HONE_SHIM_API hipError_t hipFuncGetAttribute(int* value, int attribute, hipFunction_t function);
 HONE_SHIM_API hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x,
                                                unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -155,6 +167,10 @@ HONE_SHIM_API hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t fr
 HONE_SHIM_API hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* what, hipStream_t stream);
 HONE_SHIM_API hipError_t hipMemsetD8Async(hipDeviceptr_t at, unsigned char value, std::size_t bytes,
                                           hipStream_t stream);
+HONE_SHIM_API hipError_t hipMemsetD16Async(hipDeviceptr_t at, unsigned short value,
+                                           std::size_t count, hipStream_t stream);
+HONE_SHIM_API hipError_t hipMemsetD32Async(hipDeviceptr_t at, int value, std::size_t count,
+                                           hipStream_t stream);
 HONE_SHIM_API hipError_t hipMemAllocHost(void** out, std::size_t bytes);
 HONE_SHIM_API hipError_t hipHostMalloc(void** out, std::size_t bytes, unsigned flags);
 HONE_SHIM_API hipError_t hipHostFree(void* memory);

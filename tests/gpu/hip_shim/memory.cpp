@@ -183,6 +183,20 @@ hipError_t hipMemsetD8Async(hipDeviceptr_t at, unsigned char value, std::size_t 
   });
 }
 
+hipError_t hipMemsetD16Async(hipDeviceptr_t at, unsigned short value, std::size_t count,
+                             hipStream_t stream) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuMemsetD16Async(address(at), value, count, stream_of(stream));
+  });
+}
+
+hipError_t hipMemsetD32Async(hipDeviceptr_t at, int value, std::size_t count, hipStream_t stream) {
+  return on_device([&](const CudaDriver& driver) {
+    return driver.cuMemsetD32Async(address(at), static_cast<unsigned>(value), count,
+                                   stream_of(stream));
+  });
+}
+
 hipError_t hipMemAllocHost(void** out, std::size_t bytes) {
   return on_device([&](const CudaDriver& driver) { return driver.cuMemAllocHost_v2(out, bytes); });
 }

@@ -21,10 +21,10 @@ from module_precision import (
     differs_in_kind,
     error_of,
     rounded,
-    strict,
 )
 from module_shortcuts import all_shortcuts
 from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
+from module_tf32 import strict
 from module_values import constructor_arguments, count, flat, is_varied, vary
 
 # The entries of a reference.

@@ -41,9 +41,9 @@ from module_errors import cause_of, words_of
 from module_extension import Extensions
 from module_phrases import lacks_memory
 from module_place import ARENA, PLACE
-from module_precision import use_precision
 from module_reference import Reference
 from module_state import State
+from module_tf32 import use_precision
 from module_toolkits import Hindered
 from module_work import WATCH
 from module_wrapper import Refused
@@ -207,6 +207,8 @@ OBSERVE = ctypes.CFUNCTYPE(None, I32, POINTER, U64)
 OPEN = ctypes.CFUNCTYPE(I32, ctypes.c_uint32, POINTER, U64)
 TRIM = ctypes.CFUNCTYPE(None)
 FLAGS = ctypes.CFUNCTYPE(ctypes.c_uint32)
+LOAD_OPERATORS = ctypes.CFUNCTYPE(I32, U64, POINTER, U64, POINTER, U64)
+OPERATE = ctypes.CFUNCTYPE(I32, U64, ctypes.c_uint32, POINTER, U64, U64, POINTER, U64)
 
 
 class Functions(ctypes.Structure):
@@ -222,6 +224,8 @@ class Functions(ctypes.Structure):
         ("open", OPEN),
         ("trim", TRIM),
         ("flags", FLAGS),
+        ("load_operators", LOAD_OPERATORS),
+        ("operate", OPERATE),
     )
 
 

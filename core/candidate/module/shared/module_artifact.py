@@ -257,4 +257,8 @@ class Artifact:
                 dtype = torch.float64
             elif not as_double and tensor.dtype != dtype:
                 raise Mismatch(f"output {spec['tensor']} has dtype {tensor.dtype}, expected {dtype}")
-            self.tensor(places, spec, dtype).copy_(tensor)
+            self.put(self.tensor(places, spec, dtype), tensor, spec)
+
+    def put(self, place: torch.Tensor, found: torch.Tensor, spec: Spec) -> None:
+        """Writes one output to its place."""
+        place.copy_(found)

@@ -5,6 +5,7 @@ Import this module before torch. The first argument of each program names the pl
     processor   no device; torch.compile and Triton's compiler are off
     device      a GPU
     emulated    for tests: a device whose memory this process can read itself
+    recorder    no device: hone's recording driver stands in for the device's (recording_driver.py)
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ import sys
 
 PLACE_NAME = sys.argv[1] if len(sys.argv) > 1 else ""
 ON_DEVICE = PLACE_NAME != "processor"
+COMPILES = PLACE_NAME in ("device", "recorder")  # Triton has no compiler for the others
+
+
+def recording_libraries() -> str:
+    """The folder of the recording driver: next to hone's library, which is each program's second argument."""
+    return os.path.join(os.path.dirname(sys.argv[2]), "record")
 
 
 def set_environment() -> None:
@@ -35,8 +42,13 @@ def set_environment() -> None:
         os.environ["CUDA_DEVICE_MAX_COPY_CONNECTIONS"] = "1"
     else:
         os.environ["TORCH_COMPILE_DISABLE"] = "1"  # for callers of torch._dynamo itself
-    if PLACE_NAME != "device":
-        os.environ["TRITON_INTERPRET"] = "1"  # Triton has no compiler for the processor
+    if not COMPILES:
+        os.environ["TRITON_INTERPRET"] = "1"
+    if PLACE_NAME == "recorder":
+        os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"  # so that each tensor is one allocation
+        os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+        # Triton compiles a small library that is linked with the driver's.
+        os.environ["TRITON_LIBCUDA_PATH"] = recording_libraries()
 
 
 def no_lock(file: object, operation: int) -> None:

@@ -2,7 +2,7 @@
 
     python -I -B zygote.py PLACE hone-launcher.so ARCHITECTURE     the host's socket is descriptor 3
 
-A fork runs run_module.py or dry_run_module.py, and is ready in milliseconds.
+A fork runs run_module.py, dry_run_module.py or record_module.py, and is ready in milliseconds.
 
 Theory of operation. hone_launcher_main is hone-launcher itself. Where hone-launcher starts a program, a fork of this
 process continues in begin(), in the same sandbox: with its own user, group and namespaces, and only the given
@@ -34,7 +34,11 @@ if __name__ == "__main__":
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "device"))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "builder"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # python -I leaves out all three
-import run_module  # first: it sets what torch reads
+import module_environment  # first: it sets what torch reads
+
+# isort: split
+if module_environment.PLACE_NAME == "recorder":
+    import record_module  # before torch: its driver takes the place of the device's
 
 # isort: split
 import torch
@@ -43,8 +47,9 @@ import dry_run_module
 import module_absent_device
 import module_artifact
 import module_cache
-import module_environment
 import module_extension
+import replay_module
+import run_module
 
 del sys.path[:3]
 
@@ -57,7 +62,13 @@ COMPILERS = (
     "torch.utils._triton",
 )
 
-PROGRAMS = {"run_module.py": run_module.main, "dry_run_module.py": dry_run_module.main}
+PROGRAMS = {
+    "run_module.py": run_module.main,
+    "replay_module.py": replay_module.main,
+    "dry_run_module.py": dry_run_module.main,
+}
+if module_environment.PLACE_NAME == "recorder":
+    PROGRAMS["record_module.py"] = record_module.main
 IMAGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_char_p))
 
 
@@ -88,8 +99,10 @@ def begin(cache: dict[str, bytes], count: int, arguments: Any, variables: Any) -
         draw_anew()
         module_environment.set_environment()
         tempfile.tempdir = None  # the imports may have set it to a folder that is not this process'
-        module_cache.keep(cache)
-        status = PROGRAMS[os.path.basename(words[0])]()
+        program = PROGRAMS[os.path.basename(words[0])]
+        if program is not replay_module.main:  # it compiles nothing, and may not write files
+            module_cache.keep(cache)
+        status = program()
     except BaseException:
         traceback.print_exc()
     with contextlib.suppress(Exception):
@@ -117,10 +130,11 @@ def main() -> None:
     with contextlib.suppress(Exception):
         module_extension.imported()
     cache: dict[str, bytes] = {}
-    if module_environment.PLACE_NAME == "device":
+    if module_environment.COMPILES:
         cache = compile_once(sys.argv[3])
+    if module_environment.PLACE_NAME == "device":
         dry_run_module.warm()
-    if module_absent_device.driver_is_started():
+    if module_environment.PLACE_NAME != "recorder" and module_absent_device.driver_is_started():
         sys.exit("an import starts the device's driver")  # so interpreters are started one by one
     image = IMAGE(lambda *arguments: begin(cache, *arguments))
     gc.collect()

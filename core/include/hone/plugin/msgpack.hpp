@@ -18,6 +18,8 @@
 namespace hone::plugin {
 
 /// Appends MessagePack, every number in its shortest form, so that equal values give equal bytes.
+/// pack() appends a Value. The others append one item each, for data that no Value need hold: after
+/// map(n) come n pairs of text and item, after array(n) n items.
 class Packer {
  public:
   explicit Packer(std::string& out) : out_(out) {}
@@ -35,36 +37,25 @@ class Packer {
     } else if (v.is_string()) {
       text(v.as_string());
     } else if (v.is_bytes()) {
-      header(v.as_bytes().size(), 0xC4, 0xC5, 0xC6);
-      out_ += v.as_bytes();
+      bytes(v.as_bytes());
     } else if (v.is_array()) {
       const Value::Array& items = v.as_array();
-      items.size() < 16 ? byte(0x90u | items.size()) : header(items.size(), 0, 0xDC, 0xDD);
+      array(items.size());
       for (const Value& item : items) pack(item);
     } else {
       const Value::Map& entries = v.as_map();
-      entries.size() < 16 ? byte(0x80u | entries.size()) : header(entries.size(), 0, 0xDE, 0xDF);
+      map(entries.size());
       for (const auto& [key, item] : entries) {
         text(key);
         pack(item);
       }
     }
   }
-
- private:
-  void byte(std::uint64_t v) { out_.push_back(static_cast<char>(static_cast<std::uint8_t>(v))); }
-  void big_endian(std::uint64_t v, unsigned bytes) {
-    for (unsigned i = bytes; i-- > 0;) byte((v >> (8 * i)) & 0xFFu);
-  }
-  /// A length under the tag of its width; tag8 = 0 where the format has no 8-bit form.
-  void header(std::size_t size, unsigned tag8, unsigned tag16, unsigned tag32) {
-    if (size > std::numeric_limits<std::uint32_t>::max()) {
-      fail(HONE_RESOURCE_EXHAUSTED, "a value of " + std::to_string(size) +
-                                        " bytes or items; messagepack holds at most 2^32 - 1");
-    }
-    const bool fits8 = tag8 != 0 && size <= 0xFF;
-    byte(fits8 ? tag8 : size <= 0xFFFF ? tag16 : tag32);
-    big_endian(size, fits8 ? 1 : size <= 0xFFFF ? 2 : 4);
+  void map(std::size_t size) { size < 16 ? byte(0x80u | size) : header(size, 0, 0xDE, 0xDF); }
+  void array(std::size_t size) { size < 16 ? byte(0x90u | size) : header(size, 0, 0xDC, 0xDD); }
+  void bytes(std::string_view v) {
+    header(v.size(), 0xC4, 0xC5, 0xC6);
+    out_ += v;
   }
   void text(std::string_view v) {
     v.size() < 32 ? byte(0xA0u | v.size()) : header(v.size(), 0xD9, 0xDA, 0xDB);
@@ -81,6 +72,22 @@ class Packer {
     const unsigned width = v >= -0x80 ? 0 : v >= -0x8000 ? 1 : v >= -0x80000000LL ? 2 : 3;
     byte(0xD0u + width);
     big_endian(bits, 1u << width);
+  }
+
+ private:
+  void byte(std::uint64_t v) { out_.push_back(static_cast<char>(static_cast<std::uint8_t>(v))); }
+  void big_endian(std::uint64_t v, unsigned bytes) {
+    for (unsigned i = bytes; i-- > 0;) byte((v >> (8 * i)) & 0xFFu);
+  }
+  /// A length under the tag of its width; tag8 = 0 where the format has no 8-bit form.
+  void header(std::size_t size, unsigned tag8, unsigned tag16, unsigned tag32) {
+    if (size > std::numeric_limits<std::uint32_t>::max()) {
+      fail(HONE_RESOURCE_EXHAUSTED, "a value of " + std::to_string(size) +
+                                        " bytes or items; messagepack holds at most 2^32 - 1");
+    }
+    const bool fits8 = tag8 != 0 && size <= 0xFF;
+    byte(fits8 ? tag8 : size <= 0xFFFF ? tag16 : tag32);
+    big_endian(size, fits8 ? 1 : size <= 0xFFFF ? 2 : 4);
   }
 
   std::string& out_;

@@ -58,6 +58,8 @@ using gpuEvent = struct CUevent_st*;
 using gpuModule = struct CUmod_st*;
 using gpuFunction = struct CUfunc_st*;
 using gpuMemory = unsigned long long;
+using gpuGraph = struct CUgraph_st*;
+using gpuGraphExec = struct CUgraphExec_st*;
 using gpuProgram = struct nvrtc_program_st*;
 
 struct gpuLocation {
@@ -96,6 +98,7 @@ struct gpuLaunchAttribute {
   union {
     char bytes[64];
     int cooperative;
+    int overlaps;
     unsigned cluster[3];
     void* aligns;
   } value;
@@ -120,12 +123,17 @@ inline constexpr int kCopyHost = 1;
 inline constexpr int kCopyDevice = 2;
 inline constexpr int kLaunchCooperative = 2;
 inline constexpr int kLaunchCluster = 4;
+inline constexpr int kLaunchOverlaps = 6;
+inline constexpr int kCaptureRelaxed = 2;
+inline constexpr unsigned kEventNoTiming = 2;
 inline constexpr unsigned kContextSpin = 1;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr int kLimitPrintf = 1;
 inline constexpr int kLimitHeap = 2;
 inline constexpr int kFunctionSharedStatic = 1;
 inline constexpr int kFunctionSharedDynamicMax = 8;
+inline constexpr int kFunctionSharedCarveout = 9;
+inline constexpr int kFunctionLargeClusters = 14;
 
 inline constexpr int kDeviceBlockThreads = 1;
 inline constexpr int kDeviceBlockX = 2;
@@ -194,14 +202,32 @@ inline constexpr int kDeviceClusters = 120;
     gpuResult(void*, gpuAddress, std::size_t, gpuStream))                                         \
   X(gpuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                                     \
     gpuResult(gpuAddress, const void*, std::size_t, gpuStream))                                   \
+  X(gpuMemsetD16Async, cuMemsetD16Async,                                                          \
+    gpuResult(gpuAddress, unsigned short, std::size_t, gpuStream))                                \
+  X(gpuMemsetD32Async, cuMemsetD32Async,                                                          \
+    gpuResult(gpuAddress, unsigned, std::size_t, gpuStream))                                      \
   X(gpuMemsetD8Async, cuMemsetD8Async,                                                            \
     gpuResult(gpuAddress, unsigned char, std::size_t, gpuStream))                                 \
   X(gpuModuleGetFunction, cuModuleGetFunction, gpuResult(gpuFunction*, gpuModule, const char*))   \
+  X(gpuModuleGetGlobal, cuModuleGetGlobal_v2,                                                     \
+    gpuResult(gpuAddress*, std::size_t*, gpuModule, const char*))                                 \
   X(gpuModuleLoadData, cuModuleLoadData, gpuResult(gpuModule*, const void*))                      \
   X(gpuModuleUnload, cuModuleUnload, gpuResult(gpuModule))                                        \
   X(gpuStreamCreate, cuStreamCreate, gpuResult(gpuStream*, unsigned))                             \
   X(gpuStreamDestroy, cuStreamDestroy_v2, gpuResult(gpuStream))                                   \
-  X(gpuStreamSynchronize, cuStreamSynchronize, gpuResult(gpuStream))
+  X(gpuStreamSynchronize, cuStreamSynchronize, gpuResult(gpuStream))                              \
+  X(gpuStreamWaitEvent, cuStreamWaitEvent, gpuResult(gpuStream, gpuEvent, unsigned))
+
+// Of graphs: may be missing, then NULL.
+#define HONE_GPU_GRAPH_FUNCTIONS(X)                                                               \
+  X(gpuGraphDestroy, cuGraphDestroy, gpuResult(gpuGraph))                                         \
+  X(gpuGraphExecDestroy, cuGraphExecDestroy, gpuResult(gpuGraphExec))                             \
+  X(gpuGraphInstantiate, cuGraphInstantiateWithFlags,                                             \
+    gpuResult(gpuGraphExec*, gpuGraph, unsigned long long))                                       \
+  X(gpuGraphLaunch, cuGraphLaunch, gpuResult(gpuGraphExec, gpuStream))                            \
+  X(gpuGraphUpload, cuGraphUpload, gpuResult(gpuGraphExec, gpuStream))                            \
+  X(gpuStreamBeginCapture, cuStreamBeginCapture_v2, gpuResult(gpuStream, int))                    \
+  X(gpuStreamEndCapture, cuStreamEndCapture, gpuResult(gpuStream, gpuGraph*))
 
 // Of this vendor alone: used by the functions below.
 #define HONE_GPU_OWN_FUNCTIONS(X)                                                                 \
@@ -215,13 +241,22 @@ inline constexpr int kDeviceClusters = 120;
   X(ownGetErrorName, cuGetErrorName, gpuResult(gpuResult, const char**))                          \
   X(ownGetErrorString, cuGetErrorString, gpuResult(gpuResult, const char**))                      \
   X(ownLaunchKernelEx, cuLaunchKernelEx,                                                          \
-    gpuResult(const gpuLaunchConfig*, gpuFunction, void**, void**))
+    gpuResult(const gpuLaunchConfig*, gpuFunction, void**, void**))                               \
+  X(ownMemsetD2D16Async, cuMemsetD2D16Async,                                                      \
+    gpuResult(gpuAddress, std::size_t, unsigned short, std::size_t, std::size_t, gpuStream))      \
+  X(ownMemsetD2D32Async, cuMemsetD2D32Async,                                                      \
+    gpuResult(gpuAddress, std::size_t, unsigned, std::size_t, std::size_t, gpuStream))            \
+  X(ownMemsetD2D8Async, cuMemsetD2D8Async,                                                        \
+    gpuResult(gpuAddress, std::size_t, unsigned char, std::size_t, std::size_t, gpuStream))
 
 // May be missing: then NULL.
 #define HONE_GPU_OPTIONAL_FUNCTIONS(X)                                                            \
   X(ownDeviceCanAccessPeer, cuDeviceCanAccessPeer, gpuResult(int*, gpuDevice, gpuDevice))         \
   X(ownFuncGetParamInfo, cuFuncGetParamInfo,                                                      \
-    gpuResult(gpuFunction, std::size_t, std::size_t*, std::size_t*))
+    gpuResult(gpuFunction, std::size_t, std::size_t*, std::size_t*))                              \
+  X(ownTensorMapEncodeTiled, cuTensorMapEncodeTiled,                                              \
+    gpuResult(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*,            \
+        const unsigned*, const unsigned*, int, int, int, int))
 
 #define HONE_GPU_COMPILER_FUNCTIONS(X)                                                            \
   X(gpuAddNameExpression, nvrtcAddNameExpression, gpuResult(gpuProgram, const char*))             \
@@ -278,8 +313,8 @@ gpuResult limit_context(const Driver& driver, int limit, std::size_t bytes) {
 
 template <typename Driver>
 gpuResult launch_kernel(const Driver& driver, gpuFunction function, const LaunchShape& shape,
-                        gpuStream stream, void** arguments) {
-  gpuLaunchAttribute attributes[2] = {};
+                        gpuStream stream, void** arguments, void** packed = nullptr) {
+  gpuLaunchAttribute attributes[3] = {};
   gpuLaunchConfig config{{shape.grid[0], shape.grid[1], shape.grid[2]},
                          {shape.block[0], shape.block[1], shape.block[2]},
                          shape.shared_bytes,
@@ -296,7 +331,44 @@ gpuResult launch_kernel(const Driver& driver, gpuFunction function, const Launch
     attribute.id = kLaunchCluster;
     for (int i = 0; i < 3; ++i) attribute.value.cluster[i] = shape.cluster[i];
   }
-  return driver.ownLaunchKernelEx(&config, function, arguments, nullptr);
+  if (shape.overlaps) {
+    gpuLaunchAttribute& attribute = attributes[config.attribute_count++];
+    attribute.id = kLaunchOverlaps;
+    attribute.value.overlaps = 1;
+  }
+  return driver.ownLaunchKernelEx(&config, function, arguments, packed);
+}
+/// Launches with arguments that lie as the kernel has them, padding included.
+template <typename Driver>
+gpuResult launch_packed(const Driver& driver, gpuFunction function, const LaunchShape& shape,
+                        gpuStream stream, void* bytes, std::size_t size) {
+  void* packed[] = {reinterpret_cast<void*>(1), bytes, reinterpret_cast<void*>(2), &size, nullptr};
+  return launch_kernel(driver, function, shape, stream, nullptr, size > 0 ? packed : nullptr);
+}
+
+/// Sets `count` elements of `width` bytes in each of several rows.
+template <typename Driver>
+gpuResult fill_rows(const Driver& driver, gpuAddress at, std::size_t pitch, unsigned width,
+                    unsigned value, std::size_t count, std::size_t rows, gpuStream stream) {
+  if (width == 4) return driver.ownMemsetD2D32Async(at, pitch, value, count, rows, stream);
+  if (width == 2) {
+    const auto narrow = static_cast<unsigned short>(value);
+    return driver.ownMemsetD2D16Async(at, pitch, narrow, count, rows, stream);
+  }
+  const auto narrow = static_cast<unsigned char>(value);
+  return driver.ownMemsetD2D8Async(at, pitch, narrow, count, rows, stream);
+}
+
+/// Encodes a tensor map of 128 bytes, at a multiple of 64.
+template <typename Driver>
+gpuResult encode_tensor_map(const Driver& driver, void* out, gpuAddress at,
+                            const TensorShape& map) {
+  constexpr int kNotSupported = 801;
+  if (driver.ownTensorMapEncodeTiled == nullptr) return kNotSupported;
+  return driver.ownTensorMapEncodeTiled(out, map.type, map.rank,
+                                        reinterpret_cast<void*>(static_cast<std::uintptr_t>(at)),
+                                        map.sizes, map.strides, map.box, map.element_strides,
+                                        map.interleave, map.swizzle, map.promotion, map.fill);
 }
 
 /// Whether a device reaches another's memory; not where the driver cannot tell.
@@ -317,20 +389,30 @@ inline double transfers_per_clock(const std::string& /*architecture*/) { return 
 /// A cache behind the one that the driver tells of, in bytes.
 inline std::int64_t outer_cache(const std::string& /*architecture*/) { return 0; }
 
-/// The size in bytes of a kernel's argument; false where it has none of that index. `known` is whether the
-/// driver can tell.
+/// The place and the size in bytes of a kernel's argument; false where it has none of that index. `known` is
+/// whether the driver can tell.
 template <typename Driver>
-bool argument_size(const Driver& driver, gpuFunction function, std::size_t index, std::size_t* size,
-                   bool* known) {
-  std::size_t offset = 0;
+bool argument_place(const Driver& driver, gpuFunction function, std::size_t index,
+                    std::size_t* offset, std::size_t* size, bool* known) {
   *known = driver.ownFuncGetParamInfo != nullptr;
-  return *known && driver.ownFuncGetParamInfo(function, index, &offset, size) == 0;
+  return *known && driver.ownFuncGetParamInfo(function, index, offset, size) == 0;
 }
 
 /// Lets a kernel be launched with that much dynamic shared memory; below 48 KiB nothing is needed.
 template <typename Driver>
 gpuResult allow_shared_bytes(const Driver& driver, gpuFunction function, unsigned bytes) {
   return driver.ownFuncSetAttribute(function, kFunctionSharedDynamicMax, static_cast<int>(bytes));
+}
+
+/// The share of shared memory, in per cent, that a kernel prefers.
+template <typename Driver>
+gpuResult prefer_shared(const Driver& driver, gpuFunction function, int percent) {
+  return driver.ownFuncSetAttribute(function, kFunctionSharedCarveout, percent);
+}
+/// Lets a kernel be launched in clusters of more than 8 blocks.
+template <typename Driver>
+gpuResult allow_large_clusters(const Driver& driver, gpuFunction function) {
+  return driver.ownFuncSetAttribute(function, kFunctionLargeClusters, 1);
 }
 
 /// "CUDA_ERROR_ILLEGAL_ADDRESS"; NULL for a number that the driver does not know.

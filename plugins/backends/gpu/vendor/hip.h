@@ -60,6 +60,8 @@ using gpuEvent = struct ihipEvent_t*;
 using gpuModule = struct ihipModule_t*;
 using gpuFunction = struct ihipModuleSymbol_t*;
 using gpuMemory = struct ihipMemGenericAllocationHandle*;
+using gpuGraph = struct ihipGraph*;
+using gpuGraphExec = struct hipGraphExec*;
 using gpuProgram = struct _hiprtcProgram*;
 
 struct gpuLocation {
@@ -109,6 +111,8 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr int kLimitPrintf = 1;
 inline constexpr int kLimitHeap = 2;
 inline constexpr int kFunctionSharedStatic = 1;
+inline constexpr int kCaptureRelaxed = 2;
+inline constexpr unsigned kEventNoTiming = 2;
 
 inline constexpr int kDeviceBlockThreads = 56;
 inline constexpr int kDeviceBlockX = 26;
@@ -176,14 +180,32 @@ inline constexpr int kDeviceClusters = -1;  // no such thing
   X(gpuMemcpyDtoHAsync, hipMemcpyDtoHAsync, gpuResult(void*, gpuAddress, std::size_t, gpuStream)) \
   X(gpuMemcpyHtoDAsync, hipMemcpyHtoDAsync,                                                       \
     gpuResult(gpuAddress, const void*, std::size_t, gpuStream))                                   \
+  X(gpuMemsetD16Async, hipMemsetD16Async,                                                         \
+    gpuResult(gpuAddress, unsigned short, std::size_t, gpuStream))                                \
+  X(gpuMemsetD32Async, hipMemsetD32Async,                                                         \
+    gpuResult(gpuAddress, unsigned, std::size_t, gpuStream))                                           \
   X(gpuMemsetD8Async, hipMemsetD8Async,                                                           \
     gpuResult(gpuAddress, unsigned char, std::size_t, gpuStream))                                 \
   X(gpuModuleGetFunction, hipModuleGetFunction, gpuResult(gpuFunction*, gpuModule, const char*))  \
+  X(gpuModuleGetGlobal, hipModuleGetGlobal,                                                       \
+    gpuResult(gpuAddress*, std::size_t*, gpuModule, const char*))                                 \
   X(gpuModuleLoadData, hipModuleLoadData, gpuResult(gpuModule*, const void*))                     \
   X(gpuModuleUnload, hipModuleUnload, gpuResult(gpuModule))                                       \
   X(gpuStreamCreate, hipStreamCreateWithFlags, gpuResult(gpuStream*, unsigned))                   \
   X(gpuStreamDestroy, hipStreamDestroy, gpuResult(gpuStream))                                     \
-  X(gpuStreamSynchronize, hipStreamSynchronize, gpuResult(gpuStream))
+  X(gpuStreamSynchronize, hipStreamSynchronize, gpuResult(gpuStream))                             \
+  X(gpuStreamWaitEvent, hipStreamWaitEvent, gpuResult(gpuStream, gpuEvent, unsigned))
+
+// Of graphs: may be missing, then NULL.
+#define HONE_GPU_GRAPH_FUNCTIONS(X)                                                               \
+  X(gpuGraphDestroy, hipGraphDestroy, gpuResult(gpuGraph))                                        \
+  X(gpuGraphExecDestroy, hipGraphExecDestroy, gpuResult(gpuGraphExec))                            \
+  X(gpuGraphInstantiate, hipGraphInstantiateWithFlags,                                            \
+    gpuResult(gpuGraphExec*, gpuGraph, unsigned long long))                                       \
+  X(gpuGraphLaunch, hipGraphLaunch, gpuResult(gpuGraphExec, gpuStream))                           \
+  X(gpuGraphUpload, hipGraphUpload, gpuResult(gpuGraphExec, gpuStream))                           \
+  X(gpuStreamBeginCapture, hipStreamBeginCapture, gpuResult(gpuStream, int))                      \
+  X(gpuStreamEndCapture, hipStreamEndCapture, gpuResult(gpuStream, gpuGraph*))
 
 // Of this vendor alone: used by the functions below.
 #define HONE_GPU_OWN_FUNCTIONS(X)                                                                 \
@@ -263,18 +285,54 @@ gpuResult limit_context(const Driver& driver, int limit, std::size_t bytes) {
 
 template <typename Driver>
 gpuResult launch_kernel(const Driver& driver, gpuFunction function, const LaunchShape& shape,
-                        gpuStream stream, void** arguments) {
+                        gpuStream stream, void** arguments, void** packed = nullptr) {
   constexpr int kNotSupported = 801;
   if (shape.cluster[0] != 0) return kNotSupported;
   if (!shape.cooperative) {
     return driver.ownModuleLaunchKernel(function, shape.grid[0], shape.grid[1], shape.grid[2],
                                         shape.block[0], shape.block[1], shape.block[2],
-                                        shape.shared_bytes, stream, arguments, nullptr);
+                                        shape.shared_bytes, stream, arguments, packed);
   }
-  if (driver.ownModuleLaunchCooperativeKernel == nullptr) return kNotSupported;
+  if (driver.ownModuleLaunchCooperativeKernel == nullptr || packed != nullptr) return kNotSupported;
   return driver.ownModuleLaunchCooperativeKernel(
       function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
       shape.block[2], shape.shared_bytes, stream, arguments);
+}
+/// Launches with arguments that lie as the kernel has them, padding included.
+template <typename Driver>
+gpuResult launch_packed(const Driver& driver, gpuFunction function, const LaunchShape& shape,
+                        gpuStream stream, void* bytes, std::size_t size) {
+  void* packed[] = {reinterpret_cast<void*>(1), bytes, reinterpret_cast<void*>(2), &size,
+                    reinterpret_cast<void*>(3)};
+  return launch_kernel(driver, function, shape, stream, nullptr, size > 0 ? packed : nullptr);
+}
+
+/// Sets `count` elements of `width` bytes in each of several rows.
+template <typename Driver>
+gpuResult fill_rows(const Driver& driver, gpuAddress at, std::size_t pitch, unsigned width,
+                    unsigned value, std::size_t count, std::size_t rows, gpuStream stream) {
+  gpuResult result = 0;
+  for (std::size_t row = 0; row < rows && result == 0; ++row) {
+    void* const begin = static_cast<char*>(at) + row * pitch;
+    if (width == 4) {
+      result = driver.gpuMemsetD32Async(begin, value, count, stream);
+    } else if (width == 2) {
+      const auto narrow = static_cast<unsigned short>(value);
+      result = driver.gpuMemsetD16Async(begin, narrow, count, stream);
+    } else {
+      const auto narrow = static_cast<unsigned char>(value);
+      result = driver.gpuMemsetD8Async(begin, narrow, count, stream);
+    }
+  }
+  return result;
+}
+
+/// AMD's devices have no tensor maps.
+template <typename Driver>
+gpuResult encode_tensor_map(const Driver& /*driver*/, void* /*out*/, gpuAddress /*at*/,
+                            const TensorShape& /*map*/) {
+  constexpr int kNotSupported = 801;
+  return kNotSupported;
 }
 
 /// Whether a device reaches another's memory; not where the runtime cannot tell.
@@ -299,8 +357,8 @@ inline std::int64_t outer_cache(const std::string& architecture) {
 
 /// The runtime does not tell a kernel's arguments.
 template <typename Driver>
-bool argument_size(const Driver& /*driver*/, gpuFunction /*function*/, std::size_t /*index*/,
-                   std::size_t* /*size*/, bool* known) {
+bool argument_place(const Driver& /*driver*/, gpuFunction /*function*/, std::size_t /*index*/,
+                    std::size_t* /*offset*/, std::size_t* /*size*/, bool* known) {
   return *known = false;
 }
 
@@ -308,6 +366,16 @@ bool argument_size(const Driver& /*driver*/, gpuFunction /*function*/, std::size
 template <typename Driver>
 gpuResult allow_shared_bytes(const Driver& /*driver*/, gpuFunction /*function*/,
                              unsigned /*bytes*/) {
+  return 0;
+}
+
+/// There is no such choice, and there are no clusters.
+template <typename Driver>
+gpuResult prefer_shared(const Driver& /*driver*/, gpuFunction /*function*/, int /*percent*/) {
+  return 0;
+}
+template <typename Driver>
+gpuResult allow_large_clusters(const Driver& /*driver*/, gpuFunction /*function*/) {
   return 0;
 }
 

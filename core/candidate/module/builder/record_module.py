@@ -1,0 +1,173 @@
+"""Records the device work of a module, in a sandbox without a device.
+
+    python -I -B record_module.py recorder hone-candidate.so DEVICE FOLDER…
+
+FOLDER…: what the process may read. DEVICE: the device of later runs, as for dry_run_module.py.
+
+Theory of operation. hone's recording driver takes the place of the device's, and runs nothing. The module is loaded,
+constructed and called as in a process with a device (module_artifact.py). The driver gives the addresses of the task's
+tensors. The first call belongs to the setup: it compiles kernels, and makes what the module keeps. The next two calls
+are recorded. They must be equal, although torch's generators have other seeds: a plan serves all calls. A module that
+draws random numbers, or that does something else each time, has no plan.
+
+The answer is a line of JSON, and the plan. The line has "problem": why there is no plan; "" if there is one.
+
+The answer is not trusted: it comes from the submission's process. The host checks the plan (recorded_plan.hpp).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import sys
+import traceback
+import warnings
+from typing import Any
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # python -I leaves both out
+import module_environment  # noqa: F401  first: it sets what torch reads
+
+# isort: split
+from recording_driver import DRIVER, NotWhole  # before torch, whose libraries then find it
+
+# isort: split
+import torch
+
+import module_extension
+from module_artifact import DTYPES, Artifact, Spec
+from module_errors import SOURCES, words_of
+from module_extension import Extensions
+from module_place import ARENA, PLACE
+from module_tf32 import use_precision
+from module_values import count
+from module_wrapper import Refused
+from record_operators import OperatorRecorder
+
+del sys.path[:2]
+with contextlib.suppress(ImportError):  # before torch is changed
+    import triton
+    import triton.language  # noqa: F401
+
+FIRST_SEED, RUN_SEED, OTHER_SEED = 11, 12, 13  # of torch's generators
+WORDS_MAX = 240
+
+
+class Recording(Artifact):
+    """A module whose calls are recorded. Its tensors have addresses and no values."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.addresses: list[int] = []
+        super().__init__(content)
+
+    def values(self, seed: int) -> list[int]:
+        """The arguments of one call: the address of each of the task's tensors, and the seed."""
+        if not self.addresses:
+            sizes = self.sizes_of_tensors()
+            self.addresses = [DRIVER.task_memory(i, sizes[name]) for i, name in enumerate(self.tensors)]
+        return [*self.addresses, seed]
+
+    def sizes_of_tensors(self) -> dict[str, int]:
+        """The bytes that the module uses of each of the task's tensors."""
+        sizes: dict[str, int] = {}
+
+        def add(specs: list[Spec]) -> None:
+            for spec in specs:
+                if "list" in spec:
+                    add(spec["list"])
+                elif "tensor" in spec:
+                    size = (spec.get("at", 0) + count(spec["shape"])) * DTYPES[spec["dtype"]].itemsize
+                    sizes[spec["tensor"]] = max(size, sizes.get(spec["tensor"], 0))
+
+        add(self.meta["inputs"])
+        add(self.meta["parameters"])
+        add(self.meta["outputs"])
+        return sizes
+
+    def view(self, at: int, dtype: torch.dtype, shape: list[int]) -> torch.Tensor:
+        key = (at, dtype, *shape)
+        if key not in ARENA.views:
+            ARENA.views[key] = PLACE.memory(at, count(shape) * dtype.itemsize).view(dtype).view(shape)
+        return ARENA.views[key]
+
+    def put(self, place: torch.Tensor, found: torch.Tensor, spec: Spec) -> None:
+        """An output that is an allocation of this call becomes the task's tensor; another one is copied."""
+        size = found.numel() * found.element_size()
+        fits = found.is_contiguous() and found.dtype == place.dtype and found.untyped_storage().nbytes() == size
+        argument = self.tensors.index(spec["tensor"])
+        if not (fits and "at" not in spec and DRIVER.becomes_result(found.data_ptr(), size, argument)):
+            place.copy_(found)
+
+
+def place_in(error: BaseException) -> str:
+    """ " (submission.py:31)": the innermost line of the module's source in a traceback; empty if there is none."""
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in SOURCES]
+    return f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
+
+
+def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
+    """The plan. Raises NotWhole if the recording is not whole, and what the module raises."""
+    DRIVER.begin(device)
+    PLACE.use_device(0)
+    use_precision(json.loads(content["support"]["module.json"]).get("precision"))
+    OperatorRecorder(DRIVER).install()
+    if module_extension.is_used(content["source"]):
+        Extensions().install()
+    recording = Recording(content)
+    with torch.no_grad():
+        entry = recording.entry("ModelNew")
+        entry(recording.values(FIRST_SEED))
+        digests = []
+        for seed in (OTHER_SEED, RUN_SEED):
+            DRIVER.run_begin()
+            entry(recording.values(seed))
+            digests.append(DRIVER.run_end())
+    if DRIVER.problem() == "" and digests[0] != digests[1]:
+        raise NotWhole("two calls do different work: it draws random numbers, or counts its calls")
+    return DRIVER.finish()
+
+
+def answer_to(artifact: bytes, device: dict[str, Any]) -> bytes:
+    problem, plan = "", b""
+    try:
+        plan = record(json.loads(artifact), device)
+    except NotWhole as error:
+        problem = str(error)
+    except Refused as error:
+        problem = f"it cannot be called: {error}"
+    except BaseException as error:  # also of the module, which may raise anything
+        known = DRIVER.problem()  # a call that the driver refused raises in the module
+        problem = known + place_in(error) if known else f"it failed: {words_of(error, 'device')}"
+    words = "".join(c if " " <= c <= "~" else " " for c in problem)[:WORDS_MAX]
+    return json.dumps({"problem": words}).encode() + b"\n" + plan
+
+
+ANSWER = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_void_p,
+    ctypes.c_uint64,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(ctypes.c_uint64),
+)
+
+
+def main() -> int:
+    warnings.simplefilter("ignore")
+    _, library, device, *folders = sys.argv[1:]
+    kept: list[bytes] = []  # the library reads the answer after the function has returned
+
+    def answer(address: int, size: int, found: Any, length: Any) -> None:
+        kept.append(answer_to(ctypes.string_at(address, size), json.loads(device)))
+        found[0] = ctypes.cast(ctypes.c_char_p(kept[-1]), ctypes.c_void_p).value
+        length[0] = len(kept[-1])
+
+    words = [word.encode() for word in ("record", *folders)]
+    arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
+    function = ANSWER(answer)
+    return int(ctypes.CDLL(library).hone_dry_run_main(len(words), arguments, function))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

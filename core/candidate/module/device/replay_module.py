@@ -1,0 +1,118 @@
+"""Replays recorded plans in a candidate's process: hone-candidate's loop, with torch's operators.
+
+    python -I replay_module.py PLACE hone-candidate.so BACKEND.so DEVICE FOLDER…
+
+PLACE: see module_environment.py. FOLDER…: what the process may read once it is sealed.
+
+Theory of operation. The backend replays a plan: it loads code, places memory and starts kernels. Where a plan has an
+operator of torch, the backend calls operate(), which runs the operator on the backend's stream (replay_operators.py).
+No Python of a submission ever runs here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import warnings
+from collections.abc import Callable
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # python -I leaves both out
+import module_environment  # noqa: F401  first: it sets what torch reads
+
+# isort: split
+import torch
+
+from messagepack import Decoder
+from module_errors import words_of
+from module_phrases import lacks_memory
+from module_place import PLACE
+from replay_operators import ReplayedOperators, UnknownOperator
+from run_module import (
+    FAILED_PRECONDITION,
+    FLAGS,
+    INVALID_ARGUMENT,
+    LOAD_OPERATORS,
+    OK,
+    OPEN,
+    OPERATE,
+    RESOURCE_EXHAUSTED,
+    TRIM,
+    Functions,
+)
+
+del sys.path[:2]
+
+U64 = ctypes.c_uint64
+
+
+class Replayer:
+    """The functions that the backend calls."""
+
+    def __init__(self) -> None:
+        self.plans: dict[int, ReplayedOperators] = {}
+
+    def open_device(self, index: int) -> None:
+        """Loads the libraries that operators use, while files may still be opened."""
+        PLACE.use_device(index)
+        with torch.no_grad():
+            PLACE.warm()
+            x = torch.ones(8, 8, device=PLACE.device)
+            torch.mm(x, x)
+            torch.nn.functional.conv2d(x.view(1, 1, 8, 8), x[:3, :3].reshape(1, 1, 3, 3))
+            torch.fft.rfft(x)
+        PLACE.wait()
+
+    def load_operators(self, plan: int, address: int, size: int) -> None:
+        self.plans.pop(plan, None)
+        if size > 0:
+            operators = ReplayedOperators()
+            operators.load(Decoder(ctypes.string_at(address, size)).whole())
+            self.plans[plan] = operators
+
+    def operate(self, plan: int, number: int, addresses: int, count: int, stream: int) -> None:
+        self.plans[plan].run(number, list((U64 * count).from_address(addresses)) if count else [], stream)
+
+
+def guarded(body: Callable[..., None]) -> Callable[..., int]:
+    """A function for the backend: returns a hone_code, and writes words to the backend's buffer."""
+
+    def call(*arguments: int) -> int:
+        *given, message, size = arguments
+        try:
+            body(*given)
+            return OK
+        except UnknownOperator as error:
+            code, words = INVALID_ARGUMENT, str(error)
+        except BaseException as error:
+            words = words_of(error, "device")
+            code = RESOURCE_EXHAUSTED if lacks_memory(words) else FAILED_PRECONDITION
+        data = words.encode("utf-8", "replace")[: size - 1] + b"\0"
+        ctypes.memmove(message, data, len(data))
+        return code
+
+    return call
+
+
+def main() -> int:
+    warnings.simplefilter("ignore")
+    _, library, backend, device, *folders = sys.argv[1:]
+    torch.set_num_threads(1)
+    replayer = Replayer()
+    functions = Functions(
+        struct_size=ctypes.sizeof(Functions),
+        on_device=0,  # opened at once: hone's own code runs here, and is sealed with the device open
+        open=OPEN(guarded(replayer.open_device)),
+        trim=TRIM(lambda: None),  # graphs use what operators have allocated
+        flags=FLAGS(lambda: 0),
+        load_operators=LOAD_OPERATORS(guarded(replayer.load_operators)),
+        operate=OPERATE(guarded(replayer.operate)),
+    )
+    words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
+    arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
+    return int(ctypes.CDLL(library).hone_candidate_main(len(words), arguments, ctypes.byref(functions)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

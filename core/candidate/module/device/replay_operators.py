@@ -1,0 +1,91 @@
+"""Calls the operators of a recorded plan, with their tensors at addresses that the backend gives.
+
+The plan was written by an untrusted process; the backend has checked that each tensor lies in the plan's memory. Here
+only operators of vendor_operators.py are called, with arguments of JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from module_place import PLACE, DeviceMemory
+from vendor_operators import COPIED, OPERATORS, SETTINGS, use_settings
+
+
+class UnknownOperator(Exception):
+    """The plan asks for an operator that is not in the table."""
+
+
+def dtype_named(name: str) -> torch.dtype:
+    found = getattr(torch, name, None)
+    if not isinstance(found, torch.dtype):
+        raise UnknownOperator(f"found the dtype {name!r}")
+    return found
+
+
+def extent(sizes: list[int], strides: list[int]) -> int:
+    """The elements from the first to the last one of a tensor."""
+    return 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+
+
+class ReplayedOperator:
+    """One call of a plan."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        """spec: an operator as recorded_plan.hpp has it."""
+        name = spec["name"]
+        if name not in OPERATORS:
+            raise UnknownOperator(f"found the operator {name!r}; known: {', '.join(sorted(OPERATORS))}")
+        unknown = set(spec["settings"]) - set(SETTINGS)
+        if unknown:
+            raise UnknownOperator(f"found the settings {', '.join(sorted(unknown))}")
+        self.spec = spec
+        self.way = OPERATORS[name]
+        self.call = getattr(getattr(torch.ops.aten, name), self.way.overload)
+        self.dtypes = [dtype_named(tensor["dtype"]) for tensor in spec["tensors"]]
+
+    def tensor(self, index: int, address: int) -> torch.Tensor:
+        spec, dtype = self.spec["tensors"][index], self.dtypes[index]
+        elements = extent(spec["sizes"], spec["strides"])
+        if elements == 0:
+            return torch.empty_strided(spec["sizes"], spec["strides"], dtype=dtype, device=PLACE.device)
+        raw = torch.as_tensor(DeviceMemory(address, elements * dtype.itemsize), device=PLACE.device)
+        return raw.view(dtype).as_strided(spec["sizes"], spec["strides"])
+
+    def value(self, value: Any, tensors: list[torch.Tensor]) -> Any:
+        if isinstance(value, list):
+            return [self.value(one, tensors) for one in value]
+        if isinstance(value, dict):
+            return tensors[value["tensor"]] if "tensor" in value else dtype_named(value["dtype"])
+        return value
+
+    def run(self, addresses: list[int]) -> None:
+        """Calls the operator on the current stream."""
+        tensors = [self.tensor(index, address) for index, address in enumerate(addresses)]
+        args = self.value(self.spec["arguments"], tensors)
+        kwargs = {key: self.value(value, tensors) for key, value in self.spec["keywords"].items()}
+        results = [tensors[index] for index in self.spec["results"]]
+        use_settings(self.spec["settings"])
+        if self.way is not COPIED:
+            kwargs.update(zip(self.way.writes_to, results, strict=True))
+            self.call(*args, **kwargs)
+            return
+        made = self.call(*args, **kwargs)
+        for result, one in zip(results, made if isinstance(made, (list, tuple)) else [made], strict=True):
+            result.copy_(one)
+
+
+class ReplayedOperators:
+    """The operators of the loaded plan."""
+
+    def __init__(self) -> None:
+        self.calls: list[ReplayedOperator] = []
+
+    def load(self, specs: list[dict[str, Any]]) -> None:
+        self.calls = [ReplayedOperator(spec) for spec in specs]
+
+    def run(self, index: int, addresses: list[int], stream: int) -> None:
+        with torch.no_grad(), torch.cuda.stream(torch.cuda.ExternalStream(stream, device=PLACE.device)):
+            self.calls[index].run(addresses)

@@ -1,0 +1,62 @@
+"""Torch's operators that call a vendor's library (cuBLAS, cuDNN, cuFFT), and their form in a recorded plan.
+
+A recording has no kernels of these libraries. It has the operator with its tensors instead (record_operators.py), and a
+trusted process calls the operator when the plan is replayed (replay_operators.py). Operators that are not in this table
+are refused there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+
+class VendorOperator(NamedTuple):
+    """How an operator is called when a plan is replayed.
+
+    `writes_to`: the names of the arguments for its results, of an overload that writes to given tensors; empty if there
+    is none, so its results are copied. `overload`: the name of that overload.
+    """
+
+    overload: str = "out"
+    writes_to: tuple[str, ...] = ("out",)
+
+
+# Without the overload for given results, where torch has only a generated one, which copies as well.
+COPIED = VendorOperator("default", ())
+
+OPERATORS: dict[str, VendorOperator] = {
+    **dict.fromkeys(("mm", "addmm", "bmm", "baddbmm", "addbmm", "_addmm_activation", "addmv"), VendorOperator()),
+    **dict.fromkeys(("_scaled_mm", "_int_mm", "cudnn_convolution"), VendorOperator()),
+    "cudnn_batch_norm": VendorOperator("out", ("out0", "out1", "out2", "out3")),
+    **dict.fromkeys(("_fft_r2c", "_fft_c2c", "_fft_c2r"), VendorOperator()),
+    **dict.fromkeys(("dot", "vdot", "cudnn_convolution_transpose", "cudnn_convolution_relu"), COPIED),
+    **dict.fromkeys(("cudnn_convolution_add_relu", "_cudnn_rnn", "linalg_solve_triangular"), COPIED),
+}
+
+# Settings of torch that decide what these operators compute, by their names in a plan.
+SETTINGS = {
+    "matmul_tf32": ("torch.backends.cuda.matmul", "allow_tf32"),
+    "reduced_f16": ("torch.backends.cuda.matmul", "allow_fp16_reduced_precision_reduction"),
+    "reduced_bf16": ("torch.backends.cuda.matmul", "allow_bf16_reduced_precision_reduction"),
+    "cudnn_benchmark": ("torch.backends.cudnn", "benchmark"),
+    "cudnn_deterministic": ("torch.backends.cudnn", "deterministic"),
+}
+
+
+def settings_now() -> dict[str, bool]:
+    return {name: bool(getattr(_holder(path), attribute)) for name, (path, attribute) in SETTINGS.items()}
+
+
+def use_settings(settings: dict[str, bool]) -> None:
+    for name, value in settings.items():
+        path, attribute = SETTINGS[name]
+        setattr(_holder(path), attribute, value)
+
+
+def _holder(path: str) -> Any:
+    holder: Any = torch
+    for name in path.split(".")[1:]:
+        holder = getattr(holder, name)
+    return holder

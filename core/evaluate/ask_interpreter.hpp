@@ -1,0 +1,31 @@
+// Asks an interpreter in a builder's jail about one artifact: a process of its own, and one answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluate/options.hpp"
+#include "evaluate/zygotes.hpp"
+
+namespace hone {
+
+struct Question {
+  std::string label;   ///< of the process, for messages: "dry run"
+  std::string script;  ///< below share/module
+  std::string place;   ///< where modules compute, in module_environment.py's words
+  std::vector<std::string> arguments;
+  double seconds = 0;  ///< of the process' own time
+  std::int64_t memory_bytes = 0, file_bytes = 0;
+  std::size_t answer_bytes_max = 0;
+  Zygotes::Use use = Zygotes::Use::kSubmission;
+};
+
+/// [any thread] The process and its children have ended when this returns. An Error says nothing about the artifact:
+/// deadline_exceeded: it ran too long; resource_exhausted: it was starved.
+Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& options,
+                                    const Question& question, const std::string& artifact);
+
+}  // namespace hone

@@ -1,0 +1,40 @@
+// Recording: a module's device work as a plan, made in a jail without a device (core/record).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "evaluate/options.hpp"
+#include "evaluate/zygotes.hpp"
+#include "model/work.hpp"
+
+namespace hone {
+
+/// A plan that was read and found well formed.
+struct RecordedPlan {
+  std::string bytes;           ///< a file as recorded_plan.hpp describes it
+  bool has_operators = false;  ///< its process needs torch
+  Witnessed work;              ///< the kernels and operators of one call
+};
+
+/// Why the plan is not replayed; empty: it is. Operators of torch gave wrong answers in graphs.
+std::string why_not_replayed(const RecordedPlan& plan);
+
+/// What came of a recording. It is untrusted: the plan is well formed and may do anything on the device.
+struct Recording {
+  std::shared_ptr<const RecordedPlan> plan;  ///< null: there is none
+  std::string problem;  ///< why not: "a value was read back (submission.py:31)"
+};
+
+/// Reads an answer of record_module.py: a line of JSON, and the plan.
+Result<Recording> read_recording(std::string_view bytes);
+
+/// [any thread] `device`: as for a dry run. An Error says nothing about the module; resource_exhausted: the process was
+/// starved.
+Result<Recording> record_module(Zygotes& zygotes, const EvaluatorOptions& options,
+                                const std::string& device, const std::string& artifact);
+
+}  // namespace hone

@@ -1,0 +1,212 @@
+// Writes a recorded plan as a file: kMagic, then one MessagePack map. recorded_plan_reader.hpp
+// reads it and says what each member may hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hone/recorded_plan.hpp"
+
+namespace hone::recorded {
+
+/// Appends a plan without a copy of it in between: images have up to 64 MiB each.
+class PlanWriter {
+ public:
+  explicit PlanWriter(std::string& out) : pack_(out) {}
+
+  void write(const Plan& plan) {
+    pack_.map(9);
+    number("version", kVersion);
+    text("architecture", plan.architecture);
+    list("images", plan.images, [&](const Image& image) {
+      pack_.map(2);
+      text("library", image.library);
+      bytes("bytes", image.bytes);
+    });
+    list("kernels", plan.kernels, [&](const Kernel& kernel) { write(kernel); });
+    list("memories", plan.memories, [&](const Memory& memory) { write(memory); });
+    number("streams", plan.streams);
+    number("events", plan.events);
+    list("setup", plan.setup, [&](const Step& step) { write(step); });
+    list("run", plan.run, [&](const Step& step) { write(step); });
+  }
+
+ private:
+  void integer(std::uint64_t value) { pack_.integer(static_cast<std::int64_t>(value)); }
+  void number(std::string_view key, std::int64_t value) {
+    pack_.text(key);
+    pack_.integer(value);
+  }
+  void size(std::string_view key, std::uint64_t value) {
+    number(key, static_cast<std::int64_t>(value));
+  }
+  void flag(std::string_view key, bool value) {
+    pack_.text(key);
+    pack_.pack(value);
+  }
+  void text(std::string_view key, std::string_view value) {
+    pack_.text(key);
+    pack_.text(value);
+  }
+  void bytes(std::string_view key, std::string_view value) {
+    pack_.text(key);
+    pack_.bytes(value);
+  }
+  template <typename Items, typename Fn>
+  void list(std::string_view key, const Items& items, Fn&& write_item) {
+    pack_.text(key);
+    pack_.array(items.size());
+    for (const auto& item : items) write_item(item);
+  }
+  template <typename Items>
+  void numbers(std::string_view key, const Items& items, std::size_t count) {
+    pack_.text(key);
+    pack_.array(count);
+    for (std::size_t i = 0; i < count; ++i) pack_.integer(static_cast<std::int64_t>(items[i]));
+  }
+  void place(std::string_view key, const Place& place) {
+    pack_.text(key);
+    pack_.array(2);
+    integer(place.memory);
+    integer(place.offset);
+  }
+  void addresses(const std::vector<Relocation>& relocations) {
+    list("addresses", relocations, [&](const Relocation& relocation) {
+      pack_.array(3);
+      integer(relocation.at);
+      integer(relocation.place.memory);
+      integer(relocation.place.offset);
+    });
+  }
+
+  void write(const Kernel& kernel) {
+    pack_.map(5);
+    number("image", kernel.image);
+    text("name", kernel.name);
+    number("shared_bytes_max", kernel.shared_bytes_max);
+    number("carveout", kernel.carveout);
+    flag("nonportable_clusters", kernel.nonportable_clusters);
+  }
+
+  void write(const Memory& memory) {
+    const bool task = memory.kind == MemoryKind::kTask;
+    pack_.map(task ? 3 : 4);
+    text("kind", task ? "task" : memory.kind == MemoryKind::kGlobal ? "global" : "private");
+    size("bytes", memory.bytes);
+    if (task) return number("argument", memory.argument);
+    if (memory.kind == MemoryKind::kGlobal) {
+      number("image", memory.image);
+      return text("name", memory.name);
+    }
+    number("first", memory.first);
+    number("last", memory.last);
+  }
+
+  void write(const Step& step) {
+    std::visit([&](const auto& work) { write(work, step.stream); }, step.work);
+  }
+  /// Begins a step's map, which has `members` more.
+  void begin(std::string_view what, std::uint32_t stream, std::size_t members) {
+    pack_.map(2 + members);
+    text("do", what);
+    number("stream", stream);
+  }
+
+  void write(const Launch& launch, std::uint32_t stream) {
+    begin("launch", stream, 10);
+    number("kernel", launch.kernel);
+    numbers("grid", launch.grid, 3);
+    numbers("block", launch.block, 3);
+    numbers("cluster", launch.cluster, 3);
+    number("shared_bytes", launch.shared_bytes);
+    flag("cooperative", launch.cooperative);
+    flag("overlaps", launch.overlaps);
+    bytes("parameters", launch.parameters);
+    addresses(launch.addresses);
+    list("tensor_maps", launch.tensor_maps, [&](const TensorMap& map) { write(map); });
+  }
+  void write(const TensorMap& map) {
+    pack_.map(12);
+    number("at", map.at);
+    number("type", map.type);
+    number("rank", map.rank);
+    place("place", map.place);
+    numbers("sizes", map.sizes, map.rank);
+    numbers("strides", map.strides, map.rank > 0 ? map.rank - 1 : 0);
+    numbers("box", map.box, map.rank);
+    numbers("element_strides", map.element_strides, map.rank);
+    number("interleave", map.interleave);
+    number("swizzle", map.swizzle);
+    number("promotion", map.promotion);
+    number("fill", map.fill);
+  }
+  void write(const Copy& copy, std::uint32_t stream) {
+    begin("copy", stream, 6);
+    place("to", copy.to);
+    place("from", copy.from);
+    size("bytes", copy.bytes);
+    size("rows", copy.rows);
+    size("to_pitch", copy.to_pitch);
+    size("from_pitch", copy.from_pitch);
+  }
+  void write(const Write& write, std::uint32_t stream) {
+    begin("write", stream, 3);
+    place("to", write.to);
+    bytes("bytes", write.bytes);
+    addresses(write.addresses);
+  }
+  void write(const Fill& fill, std::uint32_t stream) {
+    begin("fill", stream, 6);
+    place("to", fill.to);
+    number("width", fill.width);
+    number("value", fill.value);
+    size("count", fill.count);
+    size("rows", fill.rows);
+    size("pitch", fill.pitch);
+  }
+  void write(const Operator& call, std::uint32_t stream) {
+    begin("operator", stream, 6);
+    text("name", call.name);
+    pack_.text("arguments");
+    pack_.pack(call.arguments);
+    pack_.text("keywords");
+    pack_.pack(call.keywords);
+    pack_.text("settings");
+    pack_.pack(call.settings.is_nil() ? plugin::Value::map() : call.settings);
+    list("tensors", call.tensors, [&](const Tensor& tensor) {
+      pack_.map(4);
+      place("place", tensor.place);
+      text("dtype", tensor.dtype);
+      numbers("sizes", tensor.sizes, tensor.sizes.size());
+      numbers("strides", tensor.strides, tensor.strides.size());
+    });
+    numbers("results", call.results, call.results.size());
+  }
+  void write(const Record& record, std::uint32_t stream) {
+    begin("record", stream, 1);
+    number("event", record.event);
+  }
+  void write(const Wait& wait, std::uint32_t stream) {
+    begin("wait", stream, 1);
+    number("event", wait.event);
+  }
+
+  plugin::Packer pack_;
+};
+
+/// The file of a plan. Nothing is checked: read_plan() does that.
+inline std::string write_plan(const Plan& plan) {
+  std::size_t size = std::size_t{1} << 16;
+  for (const Image& image : plan.images) size += image.bytes.size();
+  std::string file;
+  file.reserve(size);
+  file += kMagic;
+  PlanWriter(file).write(plan);
+  return file;
+}
+
+}  // namespace hone::recorded

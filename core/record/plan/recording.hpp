@@ -1,0 +1,94 @@
+// The recording of a process: everything that it has asked of the device, in phases.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "hone/recorded_plan.hpp"
+#include "record/driver/device.hpp"
+#include "record/plan/images.hpp"
+#include "record/plan/memories.hpp"
+#include "record/plan/streams.hpp"
+#include "record/plan/tensor_maps.hpp"
+
+namespace hone::record {
+
+/// A kernel with what it was granted; steps refer to it by its number.
+struct KernelUse {
+  Function* function;
+  std::uint32_t shared_bytes_max;
+  std::int32_t carveout;
+  bool nonportable_clusters;
+};
+
+/// Theory of operation. Steps are recorded as those of a recorded::Plan, but with numbers of the
+/// process: build_plan() (build.hpp) gives them those of the plan. All before the first run is
+/// setup. When another run begins, the one before it joins setup, for it has happened. What a run
+/// is followed by joins setup then, too, and is no part of the plan.
+/// The first problem ends the recording: later steps are dropped.
+///
+/// One object of the process, used under its lock (locked.hpp).
+class Recording {
+ public:
+  Device device;
+  Memories memories;
+  Images images;
+  Streams streams;
+  TensorMaps tensor_maps;
+
+  bool has_begun() const { return has_begun_; }
+  bool is_in_run() const { return phase_ == Phase::kRun; }
+  void begin(Device facts);
+  void begin_run();
+  void end_run();
+
+  /// Keeps the first reason why the recording cannot become a plan.
+  void fail(std::string_view reason);
+  const std::string& problem() const { return problem_; }
+
+  /// Records work on a stream of the plan's kind (Stream::id).
+  void append(std::uint32_t stream, decltype(recorded::Step::work) work);
+  void record(Event& event, std::uint32_t stream);
+  void wait(const Event& event, std::uint32_t stream);
+  /// The host has waited for the device: all later work comes after all earlier work.
+  void synchronize();
+
+  /// The number of a kernel with its present attributes.
+  std::uint32_t kernel_use(Function& function);
+  const KernelUse& kernel(std::uint32_t use) const { return kernels_[use]; }
+
+  const std::vector<recorded::Step>& setup() const { return setup_; }
+  const std::vector<recorded::Step>& run() const { return run_; }
+  /// 1 for the first run, also after its end; 0 before.
+  std::uint64_t run_number() const { return run_number_; }
+
+ private:
+  enum class Phase { kSetup, kRun, kAfterRun };
+
+  std::vector<recorded::Step>& steps();
+  void push(std::uint32_t stream, decltype(recorded::Step::work) work);
+  bool make_room_in_setup();
+  /// Drops steps of setup whose results are freed.
+  void forget_what_is_freed();
+
+  bool has_begun_ = false;
+  std::string problem_;
+  Phase phase_ = Phase::kSetup;
+  std::uint64_t run_number_ = 0;
+  std::vector<recorded::Step> setup_, run_, after_run_;
+  std::uint64_t kept_bytes_ = 0;
+  std::vector<KernelUse> kernels_;
+  std::map<std::tuple<Function*, std::uint32_t, std::int32_t, bool>, std::uint32_t> kernel_uses_;
+
+  // Of the present run.
+  std::vector<std::uint32_t> used_streams_;
+  std::uint32_t last_record_ = 0;
+  std::uint32_t barrier_ = 0;  ///< the recording that all streams must wait for, 0: none
+  std::size_t steps_at_barrier_ = 0;
+};
+
+}  // namespace hone::record

@@ -1,0 +1,32 @@
+// Tensor maps (TMA descriptors): the host gets a token of 128 bytes, which is recognised when it
+// comes back in a launch's parameters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "hone/recorded_plan.hpp"
+
+namespace hone::record {
+
+/// Owns the maps that were encoded. `place` and `at` are filled in when a launch uses one, for the
+/// memory may be freed by then.
+class TensorMaps {
+ public:
+  struct Encoded {
+    recorded::TensorMap map;
+    std::uint64_t address = 0;
+  };
+
+  /// Writes a new token of kTensorMapBytes to `token`.
+  void encode(Encoded encoded, void* token);
+  /// The map whose token starts at byte `at` of `data`.
+  const Encoded* find(std::string_view data, std::size_t at) const;
+
+ private:
+  std::vector<Encoded> maps_;
+};
+
+}  // namespace hone::record

@@ -1,0 +1,45 @@
+// A recorded plan on a device: its images, kernels, memory, streams and events.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device.hpp"
+#include "hone/recorded_plan.hpp"
+
+namespace hone_gpu {
+
+struct PlanKernel {
+  gpuFunction function = nullptr;
+  std::string label;                  ///< for messages
+  std::uint32_t shared_allowed = 0;   ///< bytes of dynamic shared memory that were granted
+  std::uint64_t parameter_bytes = 0;  ///< that it reads; 0 where the driver cannot tell
+};
+
+/// Owns what it holds of the device. One thread at a time.
+struct LoadedPlan {
+  /// Reads and loads a file, runs its setup and waits for it. A Failure says what the plan or the
+  /// device lacks.
+  static std::unique_ptr<LoadedPlan> load(hone_device& device, std::string_view file);
+  explicit LoadedPlan(hone_device& of) : device(of) {}
+  ~LoadedPlan();
+  LoadedPlan(const LoadedPlan&) = delete;
+  LoadedPlan& operator=(const LoadedPlan&) = delete;
+
+  hone_device& device;
+  hone::recorded::Plan plan;  ///< without the bytes of its images
+  std::vector<gpuModule> modules;
+  std::vector<PlanKernel> kernels;
+  std::uint64_t private_address = 0;
+  std::vector<std::uint64_t> addresses;  ///< of each memory; 0 for the task's
+  std::vector<gpuStream> streams;        ///< [0] is the device's
+  std::vector<gpuEvent> events;
+  gpuEvent fork = nullptr;
+  std::vector<gpuEvent> joins;  ///< of each stream but [0]
+  std::uint64_t number = 0;     ///< of the plan for `python`, from 1; 0 if it has no operators
+};
+
+}  // namespace hone_gpu

@@ -1,0 +1,64 @@
+// Calls of a recorded plan.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "recorded/issue.hpp"
+#include "recorded/loaded_plan.hpp"
+
+namespace hone_gpu {
+
+/// Whether an artifact's bytes are a recorded plan.
+bool is_recorded_plan(std::string_view bytes);
+
+/// A loaded plan and what its calls have made ready: a CUDA graph for each set of addresses that the
+/// task's tensors had, the last 128 of them. A call at new addresses makes its graph first, so who
+/// measures calls at all addresses once before.
+///
+///   Replay replay(LoadedPlan::load(device, bytes));
+///   replay.check_arguments(kinds, count);
+///   replay.call(buffer, offsets);
+class Replay {
+ public:
+  explicit Replay(std::unique_ptr<LoadedPlan> loaded);
+  ~Replay();
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  /// A Failure where the plan uses arguments that are not there or are no buffers.
+  void check_arguments(const std::uint32_t* kinds, std::uint32_t count) const;
+  /// Starts a call on the device's stream. `offsets`: of each argument in the buffer.
+  void call(const hone_buffer& buffer, const std::uint64_t* offsets);
+
+ private:
+  /// A memory that is a tensor of the task.
+  struct TaskMemory {
+    std::size_t index;
+    std::uint32_t argument;
+    std::uint64_t bytes;
+  };
+  struct Prepared {
+    std::vector<std::uint64_t> key;  ///< addresses of the task's tensors
+    Binding binding;
+    gpuGraphExec graph = nullptr;
+  };
+  std::vector<std::uint64_t> addresses_in(const hone_buffer& buffer,
+                                          const std::uint64_t* offsets) const;
+  Prepared& prepare(std::vector<std::uint64_t> key);
+  void drop(Prepared& prepared);
+  void capture(Prepared& prepared);
+  gpuGraphExec captured(Prepared& prepared);
+
+  std::unique_ptr<LoadedPlan> loaded_;
+  std::vector<TaskMemory> task_memories_;
+  std::size_t prepared_max_;
+  std::list<Prepared> prepared_;  ///< the last used first
+  bool captures_;                 ///< whether calls are graphs
+  bool has_run_ = false;
+};
+
+}  // namespace hone_gpu

@@ -1,0 +1,229 @@
+// Runs, setup, and what a plan keeps of both.
+#include <cstring>
+
+#include "recorder.hpp"
+
+namespace hone::test {
+namespace {
+
+using recorded::MemoryKind;
+
+void begin_run() { ASSERT_EQ(driver("hone_record_run_begin"), 1); }
+void end_run() { ASSERT_EQ(driver("hone_record_run_end"), 1); }
+std::uint64_t task_memory(std::uint32_t argument, std::uint64_t bytes) {
+  return driver<std::uint64_t>("hone_record_task_memory", argument, bytes);
+}
+int write_words(std::uint64_t to, const void* from, std::size_t bytes) {
+  return driver("cuMemcpyHtoD_v2", static_cast<unsigned long long>(to), from, bytes);
+}
+
+RECORD_TEST(Phases, EqualRuns_GiveEqualDigestsAndPlans) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t x = task_memory(0, 4096);
+  std::uint64_t digests[3];
+  for (std::uint64_t& digest : digests) {
+    begin_run();
+    const std::uint64_t y = allocate(4096);
+    EXPECT_EQ(launch(kernel, {x, y, 7}), 0);
+    end_run();
+    digest = driver<std::uint64_t>("hone_record_run_digest");
+    unsigned long long address = y;
+    EXPECT_EQ(driver("cuMemFree_v2", address), 0);
+  }
+  EXPECT_EQ(digests[1], digests[2]);
+  const recorded::Plan plan = finish();
+  ASSERT_EQ(plan.run.size(), 1u);
+  EXPECT_TRUE(plan.setup.empty());
+  EXPECT_EQ(plan.memories.size(), 2u);
+  begin_run();
+  EXPECT_EQ(launch(kernel, {x, allocate(4096), 8}), 0);
+  EXPECT_NE(driver<std::uint64_t>("hone_record_run_digest"), digests[2]);
+}
+
+RECORD_TEST(Phases, LeftoversInAStruct_DoNotChangeTheDigest) {
+  begin();
+  // An instruction that names word 0 of the parameters: c[0x0][0x210].
+  std::string code(64, '\0');
+  const std::uint64_t instruction = std::uint64_t{0x210 / 4} << 40;
+  std::memcpy(code.data(), &instruction, sizeof instruction);
+  void* const kernel = load_kernel({.parameter_bytes = {32}, .code = code});
+  std::uint64_t digests[2];
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    begin_run();
+    std::uint64_t values[4] = {1, 0, 0x5600000000000 * i, 77 + i};
+    void* parameters[] = {values};
+    void **const all = parameters, **const none = nullptr;
+    void* const stream = nullptr;
+    EXPECT_EQ(driver("cuLaunchKernel", kernel, 1u, 1u, 1u, 32u, 1u, 1u, 0u, stream, all, none), 0);
+    digests[i] = driver<std::uint64_t>("hone_record_run_digest");
+  }
+  EXPECT_EQ(digests[0], digests[1]);
+}
+
+RECORD_TEST(Phases, SetupThatARunReads_IsKept) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t used = allocate(64), unused = allocate(64), x = task_memory(0, 64);
+  const std::uint64_t words[8] = {1, 2, 3};
+  EXPECT_EQ(write_words(used, words, sizeof words), 0);
+  EXPECT_EQ(write_words(unused, words, sizeof words), 0);
+  begin_run();
+  EXPECT_EQ(launch(kernel, {used, x, 0}), 0);
+  end_run();
+  const recorded::Plan plan = finish();
+  ASSERT_EQ(plan.setup.size(), 1u);
+  const auto& write = std::get<recorded::Write>(plan.setup[0].work);
+  EXPECT_EQ(write.bytes.size(), sizeof words);
+  EXPECT_EQ(plan.memories[write.to.memory].kind, MemoryKind::kPrivate);
+  EXPECT_EQ(plan.memories[write.to.memory].last, 0u);
+}
+
+RECORD_TEST(Phases, MemoryThatARunOverwrites_NeedsNoSetup) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t buffer = allocate(64), x = task_memory(0, 64);
+  EXPECT_EQ(launch(kernel, {buffer, x, 0}), 0);
+  begin_run();
+  const std::size_t count = 64;
+  unsigned long long address = buffer;
+  EXPECT_EQ(driver("cuMemsetD8_v2", address, static_cast<unsigned char>(0), count), 0);
+  EXPECT_EQ(launch(kernel, {buffer, x, 0}), 0);
+  end_run();
+  EXPECT_TRUE(finish().setup.empty());
+}
+
+RECORD_TEST(Phases, StateMadeFromAnInput_IsAProblem) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t state = allocate(64), x = task_memory(0, 64);
+  EXPECT_EQ(launch(kernel, {state, x, 0}), 0);
+  begin_run();
+  EXPECT_EQ(launch(kernel, {state, x, 0}), 0);
+  end_run();
+  const char* bytes = nullptr;
+  std::uint64_t size = 0;
+  EXPECT_EQ(driver("hone_record_finish", &bytes, &size), 0);
+  EXPECT_EQ(problem(), "keeps state made from an input or a parameter between calls");
+}
+
+RECORD_TEST(Phases, ResultOfThisRun_BecomesMemoryOfTheTask) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t x = task_memory(0, 64), before = allocate(64);
+  begin_run();
+  const std::uint64_t y = allocate(64);
+  EXPECT_EQ(launch(kernel, {x, y, 0}), 0);
+  const std::uint64_t size = 64, part = 32;
+  const std::uint32_t argument = 1;
+  EXPECT_EQ(driver("hone_record_result", before, size, argument), 0) << "of an earlier run";
+  EXPECT_EQ(driver("hone_record_result", y, part, argument), 0) << "a part of it";
+  EXPECT_EQ(driver("hone_record_result", y, size, argument), 1);
+  end_run();
+  const recorded::Plan plan = finish();
+  ASSERT_EQ(plan.memories.size(), 2u);
+  EXPECT_EQ(plan.memories[1].kind, MemoryKind::kTask);
+  EXPECT_EQ(plan.memories[1].argument, 1u);
+}
+
+RECORD_TEST(Phases, ResultThatTheNextRunReads_IsAProblem) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t x = task_memory(0, 64), size = 64;
+  begin_run();
+  const std::uint64_t y = allocate(64);
+  EXPECT_EQ(launch(kernel, {x, y, 0}), 0);
+  EXPECT_EQ(driver("hone_record_result", y, size, std::uint32_t{1}), 1);
+  end_run();
+  begin_run();
+  EXPECT_EQ(launch(kernel, {y, allocate(64), 0}), 0);
+  end_run();
+  const char* bytes = nullptr;
+  std::uint64_t count = 0;
+  EXPECT_EQ(driver("hone_record_finish", &bytes, &count), 0);
+  EXPECT_EQ(problem(), "keeps state made from an input or a parameter between calls");
+}
+
+RECORD_TEST(Phases, WorkOnAnotherStream_IsOrderedByEventsAndByTheHost) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t x = task_memory(0, 64), y = task_memory(1, 64);
+  void *stream = nullptr, *event = nullptr;
+  EXPECT_EQ(driver("cuStreamCreate", &stream, 1u), 0);
+  EXPECT_EQ(driver("cuEventCreate", &event, 0u), 0);
+  void* const default_stream = nullptr;
+  begin_run();
+  EXPECT_EQ(launch(kernel, {x, y, 0}), 0);
+  EXPECT_EQ(driver("cuEventRecord", event, default_stream), 0);
+  EXPECT_EQ(driver("cuStreamWaitEvent", stream, event, 0u), 0);
+  EXPECT_EQ(launch(kernel, {x, y, 1}, stream), 0);
+  EXPECT_EQ(driver("cuStreamSynchronize", stream), 0);
+  EXPECT_EQ(launch(kernel, {x, y, 2}), 0);
+  end_run();
+  const recorded::Plan plan = finish();
+  EXPECT_EQ(plan.streams, 2u);
+  std::string kinds;
+  for (const recorded::Step& step : plan.run)
+    kinds += std::string(1, "LCWFORw"[step.work.index()]) + std::to_string(step.stream) + " ";
+  EXPECT_EQ(kinds.substr(0, 23), "L0 R0 w1 L1 R1 w0 R0 w1") << kinds;
+  EXPECT_EQ(kinds.substr(kinds.size() - 3), "L0 ") << kinds;
+}
+
+RECORD_TEST(Phases, ABlockingStream_IsTheDefaultStream) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t x = task_memory(0, 64), y = task_memory(1, 64);
+  void* stream = nullptr;
+  EXPECT_EQ(driver("cuStreamCreate", &stream, 0u), 0);
+  begin_run();
+  EXPECT_EQ(launch(kernel, {x, y, 0}, stream), 0);
+  end_run();
+  EXPECT_EQ(finish().streams, 1u);
+}
+
+RECORD_TEST(Phases, AnOperator_IsAStepWithItsTensors) {
+  begin();
+  const std::uint64_t x = task_memory(0, 64);
+  begin_run();
+  const std::uint64_t y = allocate(64);
+  const auto tensor = [](std::uint64_t address) {
+    return R"({"address": )" + std::to_string(address) +
+           R"(, "dtype": "float32", "sizes": [4, 4], "strides": [4, 1]})";
+  };
+  const std::string call =
+      R"({"name": "aten.mm", "arguments": [{"tensor": 0}, {"tensor": 0}, -Infinity],)"
+      R"( "keywords": {}, "results": [1], "tensors": [)" +
+      tensor(x) + ", " + tensor(y) + "]}";
+  EXPECT_EQ(driver("hone_record_operator", call.c_str()), 1) << problem();
+  end_run();
+  const recorded::Plan plan = finish();
+  ASSERT_EQ(plan.run.size(), 1u);
+  const auto& step = std::get<recorded::Operator>(plan.run[0].work);
+  EXPECT_EQ(step.name, "aten.mm");
+  ASSERT_EQ(step.tensors.size(), 2u);
+  EXPECT_EQ(step.tensors[1].sizes, (std::vector<std::int64_t>{4, 4}));
+}
+
+RECORD_TEST(Phases, TooManySteps_AreAProblem) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t x = task_memory(0, 64), y = task_memory(1, 64);
+  begin_run();
+  for (std::int64_t i = 0; i <= recorded::kStepsMax; ++i) EXPECT_EQ(launch(kernel, {x, y, 0}), 0);
+  EXPECT_EQ(problem(), "more than 16384 steps");
+}
+
+RECORD_TEST(Phases, MuchSetupThatIsFreedAgain_IsForgotten) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t x = task_memory(0, 64);
+  for (std::int64_t i = 0; i < 3 * recorded::kStepsMax; ++i) {
+    unsigned long long buffer = allocate(64);
+    EXPECT_EQ(launch(kernel, {buffer, x, 0}), 0);
+    EXPECT_EQ(driver("cuMemFree_v2", buffer), 0);
+  }
+  EXPECT_EQ(problem(), "");
+}
+
+}  // namespace
+}  // namespace hone::test
