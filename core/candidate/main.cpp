@@ -133,7 +133,8 @@ Status prepare(Candidate& self, const std::array<UniqueFd, kFdCount>& fds) {
   if (self.sealed) return {};
   limit_memory(self.device_code ? 0 : setup.memory_bytes);
   SealOptions seal;
-  seal.threads = setup.threads > 1 || self.python != nullptr;  // libraries of torch start threads
+  // Libraries of torch start threads where they use a device.
+  seal.threads = setup.threads > 1 || (self.device_code && self.python != nullptr);
   seal.device = self.device_code;
   seal.readable = self.readable;
   // A module's folder, where the launcher has given it one.

@@ -332,8 +332,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
                    (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).text.empty());
   record_if_wanted(request, built);
-  if (built.plan == nullptr || !why_not_replayed(*built.plan).empty())
-    HONE_TRY(dry_run_if_module(request, built));
+  if (built.plan == nullptr) HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may succeed on a less busy machine, so it is not cached.
   if ((shared->ok && !shared->lacks_dry_run) ||

@@ -241,7 +241,7 @@ class LocalEvaluator : public Evaluator {
         continue;
       }
       job->built = *built;
-      if (source->build.record) job->not_recorded = why_not_replayed(**built);
+      if (source->build.record) job->not_recorded = (*built)->not_recorded;
       job->mode =
           source->build.record && job->not_recorded.empty() ? Mode::kRecordedModule : source->mode;
       if (auto refused = verdict_of_recording(job->not_recorded, options_)) {
@@ -258,9 +258,6 @@ class LocalEvaluator : public Evaluator {
     }
   }
 
-  static std::string why_not_replayed(const Built& built) {
-    return built.plan == nullptr ? built.not_recorded : hone::why_not_replayed(*built.plan);
-  }
   /// Empty: it is replayed.
   std::string why_baseline_is_not_recorded(const Task& task) {
     const auto source = planned_baseline(task, options_);
@@ -268,8 +265,7 @@ class LocalEvaluator : public Evaluator {
     const auto built = builds_.build(source->build);
     if (!built) return built.error().message;
     if (!(*built)->ok) return "the baseline does not build";
-    const std::string why = why_not_replayed(**built);
-    return why.empty() ? "" : "the baseline: " + why;
+    return (*built)->not_recorded.empty() ? "" : "the baseline: " + (*built)->not_recorded;
   }
 
   /// Builds as often as decide_build() says.

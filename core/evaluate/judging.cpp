@@ -153,7 +153,8 @@ DeviceJob Judging::job_of(Job& job, RunKind run) const {
   made.plan = job.plan;
   made.client = job.submission.client;
   made.episode = job.submission.episode;
-  made.seed = first ? job.submission.seed : derive_seed(job.submission.seed, "confirmation") >> 1;
+  // The label is part of what recorded seeds mean: `hone replay` draws the same again.
+  made.seed = first ? job.submission.seed : derive_seed(job.submission.seed, "second look") >> 1;
   made.limit_s = job.limit_s;
   made.swapped = !first;
   made.over = &job.over;

@@ -42,15 +42,6 @@ std::string printable_text(std::string_view text) {
 
 }  // namespace
 
-std::string why_not_replayed(const RecordedPlan& plan) {
-  if (!plan.has_operators) return "";
-  Witnessed called;
-  for (const auto& [name, count] : plan.work.operators) {
-    if (name.starts_with("aten.")) called.operators[name] = count;
-  }
-  return "its plan calls torch's operators (" + operator_words(called) + ")";
-}
-
 Result<Recording> read_recording(std::string_view bytes) {
   const std::size_t end = bytes.find('\n');
   if (end == std::string_view::npos) return invalid_argument("recording: found no line");

@@ -20,9 +20,6 @@ struct RecordedPlan {
   Witnessed work;              ///< the kernels and operators of one call
 };
 
-/// Why the plan is not replayed; empty: it is. Operators of torch gave wrong answers in graphs.
-std::string why_not_replayed(const RecordedPlan& plan);
-
 /// What came of a recording. It is untrusted: the plan is well formed and may do anything on the device.
 struct Recording {
   std::shared_ptr<const RecordedPlan> plan;  ///< null: there is none

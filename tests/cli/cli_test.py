@@ -59,6 +59,7 @@ class Plain(unittest.TestCase):
                 "demo",
                 "eval",
                 "tasks",
+                "plan",
                 "prompt",
                 "rollout",
                 "gateway",

@@ -87,7 +87,7 @@ def test_the_environment_that_hone_new_writes_is_the_default_and_plays(served: s
 
 @pytest.mark.real
 def test_a_task_without_its_tags_is_refused(served: str) -> None:
-    with hone.connect(served) as client, pytest.raises(hone.InvalidArgument, match="no task for the environment"):
+    with hone.connect(served) as client, pytest.raises(hone.InvalidArgument, match="cannot be used in the environment"):
         client.reset("add_relu")
 
 

@@ -53,7 +53,8 @@ def test_answers_that_take_no_work_are_wrong_for_each(hone, options):
     assert len(reports) == len(list(KINDS.glob("*.py")))
     for task, report in reports.items():
         passing = [lazy["answer"] for lazy in report["lazy"] if lazy["passes"]]
-        assert passing == NARROW.get(task, []), (task, report)
+        # Inputs are drawn anew, so that a narrow answer passes on some of them only.
+        assert set(passing) <= set(NARROW.get(task, [])), (task, report)
         for output in report["tolerances"]:
             assert output["norm"] <= 0.1, (task, output)
 

@@ -142,7 +142,7 @@ def test_answers_that_take_less_work_are_further_off_than_the_reference(run_besi
 
 
 SWITCHES = """
-from module_precision import strict, use_precision
+from module_tf32 import strict, use_precision
 from module_state import State
 as_it_was = State()
 with strict():

@@ -10,18 +10,19 @@
 namespace hone::record {
 namespace {
 
-/// Whether eight bytes look like an address: of the device's range, or of a program.
-bool looks_like_address(std::uint64_t word) {
-  constexpr std::uint64_t kRange = std::uint64_t{1} << 45;  // 0x2000… to 0x3fff…, see memories.cpp
-  constexpr std::uint64_t kProgram = 0x550000000000, kEnd = std::uint64_t{1} << 47;
-  return word / kRange == 1 || (word >= kProgram && word < kEnd);
+/// Whether eight bytes look like an address: of memory that was given, or of a program or its libraries.
+bool looks_like_address(const Memories& memories, std::uint64_t word) {
+  constexpr std::uint64_t kProgram = 0x550000000000, kProgramEnd = 0x570000000000;
+  constexpr std::uint64_t kLibraries = 0x7e0000000000, kEnd = std::uint64_t{1} << 47;
+  return memories.was_given(word) || (word >= kProgram && word < kProgramEnd) ||
+         (word >= kLibraries && word < kEnd);
 }
 
 /// Clears bytes of a struct that may be left over from earlier calls, for a comparison of runs:
 /// words that no instruction of the kernel names, and addresses that are no relocations, at
 /// multiples of four.
 /// Rationale: structs with arrays (of dimensions, of tensors) are filled as far as they are needed.
-void clear_leftovers(std::string& bytes, const Parameter& parameter,
+void clear_leftovers(const Memories& memories, std::string& bytes, const Parameter& parameter,
                      const std::vector<bool>& named) {
   constexpr std::size_t kHalf = 4;
   const std::size_t end = std::min<std::size_t>(parameter.offset + parameter.bytes, bytes.size());
@@ -32,17 +33,19 @@ void clear_leftovers(std::string& bytes, const Parameter& parameter,
     std::uint64_t word = 0;
     if (at + sizeof word > end) continue;
     std::memcpy(&word, bytes.data() + at, sizeof word);
-    if (looks_like_address(word)) cleared[half] = cleared[half + 1] = true;
+    if (looks_like_address(memories, word)) cleared[half] = cleared[half + 1] = true;
   }
   for (std::size_t at = parameter.offset; at + kHalf <= end; at += kHalf) {
     if (cleared[at / kHalf]) std::memset(bytes.data() + at, 0, kHalf);
   }
 }
 
-void clear_leftovers(recorded::Launch& launch, const CubinKernel& kernel) {
+void clear_leftovers(const Memories& memories, recorded::Launch& launch,
+                     const CubinKernel& kernel) {
   const std::vector<bool>& named = kernel.named_words;
   for (const Parameter& one : kernel.parameters) {
-    if (one.bytes >= sizeof(std::uint64_t)) clear_leftovers(launch.parameters, one, named);
+    if (one.bytes >= sizeof(std::uint64_t))
+      clear_leftovers(memories, launch.parameters, one, named);
   }
   std::erase_if(launch.addresses, [&](const recorded::Relocation& one) {
     return one.at / 4 < named.size() && !named[one.at / 4];
@@ -55,7 +58,8 @@ std::uint64_t digest_of_run(const Recording& recording) {
   std::vector<recorded::Step> run = recording.run();
   for (recorded::Step& step : run) {
     if (auto* launch = std::get_if<recorded::Launch>(&step.work))
-      clear_leftovers(*launch, *recording.kernel(launch->kernel).function->kernel);
+      clear_leftovers(recording.memories, *launch,
+                      *recording.kernel(launch->kernel).function->kernel);
   }
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a: equal runs are meant, not forgeries
   for (const char byte : recorded::write_plan(number_run(recording, std::move(run))))

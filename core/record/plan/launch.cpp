@@ -147,9 +147,8 @@ bool find_places(Recording& recording, const CubinKernel& kernel, recorded::Laun
                                                                  : kNoMemory);
         return false;
       }
-      // Rationale: structs have members that are never set, and their stack memory held addresses
-      // before. A kernel that uses such an address faults when the plan runs.
-      std::memset(bytes.data() + at, 0, kWord);
+      // Rationale: it may be two numbers, or a member of a struct that was never set, whose stack
+      // memory held an address before. A kernel that uses such an address faults when the plan runs.
       continue;
     }
     std::memset(bytes.data() + at, 0, kWord);

@@ -15,9 +15,11 @@ constexpr std::size_t kMemoriesOfProcessMax = std::size_t{1} << 20;
 struct Range {
   std::uint64_t start, bytes;
 };
-/// Far from where programs and the loader live. The last one leaves the choice to the system.
-constexpr Range kRanges[] = {{0x200000000000, std::uint64_t{1} << 45},
-                             {0x100000000000, std::uint64_t{1} << 43},
+/// Far from where programs and the loader live. Rationale: two numbers of 32 bits, side by side, must not look like an
+/// address. The upper half of these is 27421 and a little more, or 18733: no usual size of a tensor. The last range
+/// leaves the choice to the system.
+constexpr Range kRanges[] = {{0x6b1d00000000, std::uint64_t{1} << 43},
+                             {0x492d00000000, std::uint64_t{1} << 43},
                              {0, std::uint64_t{1} << 40}};
 
 std::uint64_t rounded_up(std::uint64_t value) { return (value + kUnit - 1) / kUnit * kUnit; }

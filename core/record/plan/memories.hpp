@@ -54,6 +54,8 @@ class Memories {
   std::optional<MemoryId> holding(std::uint64_t address) const;
   /// Whether an address is of the device's range, with memory there or not.
   bool is_device(std::uint64_t address) const;
+  /// Whether it lies in the part of the range from which memory has been given.
+  bool was_given(std::uint64_t address) const { return address >= start_ && address < next_; }
 
   void add_host(std::uint64_t address, std::uint64_t bytes) { host_[address] = bytes; }
   bool remove_host(std::uint64_t address) { return host_.erase(address) > 0; }

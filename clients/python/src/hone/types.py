@@ -149,6 +149,8 @@ class Verdict(TypedDict, total=False):
     speedup: Speedup | None
     work: dict[str, Any] | None
     stage_ms: dict[str, float]
+    timing: str  # of a module on a device: "device" or "call"; else ""
+    not_recorded: str  # why a module has no recorded plan; "" if it has one, or none was tried
     caught: str
     second_look: str
     fingerprint: str

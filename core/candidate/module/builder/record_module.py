@@ -58,16 +58,14 @@ WORDS_MAX = 240
 class Recording(Artifact):
     """A module whose calls are recorded. Its tensors have addresses and no values."""
 
-    def __init__(self, content: dict[str, Any]) -> None:
-        self.addresses: list[int] = []
-        super().__init__(content)
-
     def values(self, seed: int) -> list[int]:
-        """The arguments of one call: the address of each of the task's tensors, and the seed."""
-        if not self.addresses:
-            sizes = self.sizes_of_tensors()
-            self.addresses = [DRIVER.task_memory(i, sizes[name]) for i, name in enumerate(self.tensors)]
-        return [*self.addresses, seed]
+        """The arguments of one call: the address of each of the task's tensors, and the seed.
+
+        Each call has other addresses. So a number that looks like an address in one call does not in the next one,
+        and the calls differ.
+        """
+        sizes = self.sizes_of_tensors()
+        return [*(DRIVER.task_memory(i, sizes[name]) for i, name in enumerate(self.tensors)), seed]
 
     def sizes_of_tensors(self) -> dict[str, int]:
         """The bytes that the module uses of each of the task's tensors."""
