@@ -225,7 +225,11 @@ class PlanCommand : public Command {
       return record_level(terminal, *loaded, level->first, level->second);
     Result<std::string> bytes =
         is_saved() ? read_file(task_, kPlanBytesMax) : record(terminal, *loaded);
-    if (!bytes) return terminal.fail(bytes.error(), next_step(bytes.error()));
+    if (!bytes) {
+      const bool is_unknown = bytes.error().code == Code::kNotFound;
+      return terminal.fail(without_verbs(bytes.error()),
+                           is_unknown ? "all tasks: hone tasks" : next_step(bytes.error()));
+    }
     if (!problem_.empty()) return report_problem(terminal);
     if (!save_.empty()) {
       if (const Status saved = write_file(save_, *bytes); !saved)

@@ -1,0 +1,84 @@
+"""`hone plan`: the device work of modules, recorded without a device.
+
+Recording needs a torch that was built for CUDA: HONE_RECORD_PYTHON names an interpreter that has one.
+"""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+KINDS = ROOT / "tests/modules/kinds/level1"
+DATASET = f"datasets=[{{name: kernelbench, plugin: kernelbench, config: {{path: '{KINDS}'}}}}]"
+READS_A_VALUE = """
+import torch
+class ModelNew(torch.nn.Module):
+    def forward(self, *given):
+        if given[0].sum() > 0:
+            return given[0]
+        return given[0] + 1
+"""
+
+
+@pytest.fixture
+def plan(python):
+    """plan(interpreter, argument, …) runs `hone plan` with this interpreter for modules."""
+
+    def run(interpreter, *arguments):
+        settings = ("backend=cuda", f"cuda.python={interpreter}", f"plugins.python={python}", DATASET)
+        words = [word for setting in settings for word in ("--set", setting)]
+        command = [BUILD / "hone", "plan", *map(str, arguments), *words]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+    return run
+
+
+@pytest.fixture
+def recording_python():
+    named = os.environ.get("HONE_RECORD_PYTHON", "")
+    if not named:
+        pytest.skip("HONE_RECORD_PYTHON names no interpreter with a torch for CUDA")
+    return named
+
+
+def test_an_interpreter_whose_torch_has_no_device_gives_the_reason(plan, python):
+    ran = plan(python, "kernelbench/level1/11", "--json")
+    answer = json.loads(ran.stdout)
+    if not answer["whole"]:
+        assert "finds no device" in answer["problem"], answer
+        assert ran.returncode == 1
+
+
+def test_an_unknown_task_is_named(plan, python):
+    ran = plan(python, "no_such_task")
+    assert ran.returncode == 2
+    assert "no task is called 'no_such_task'" in ran.stderr
+    assert "hone tasks" in ran.stderr
+
+
+def test_baselines_of_a_level_have_plans(plan, recording_python):
+    ran = plan(recording_python, "kernelbench/level1", "--json")
+    *plans, summary = map(json.loads, ran.stdout.splitlines())
+    assert len(plans) == len(list(KINDS.glob("*.py")))
+    assert summary["whole"] >= len(plans) // 2, plans
+
+
+def test_a_value_that_is_read_back_is_named_with_its_line(plan, recording_python, tmp_path):
+    source = tmp_path / "reads.py"
+    source.write_text(READS_A_VALUE)
+    answer = json.loads(plan(recording_python, "kernelbench/level1/11", source, "--json").stdout)
+    assert answer == {"whole": False, "problem": "a value was read back (submission.py:5)"}
+
+
+def test_a_saved_plan_is_read_again(plan, recording_python, tmp_path):
+    saved = tmp_path / "log.plan"
+    first = plan(recording_python, "kernelbench/level1/11", "--save", saved, "--json")
+    again = plan(recording_python, saved, "--json")
+    assert json.loads(first.stdout) == json.loads(again.stdout)
+    saved.write_bytes(saved.read_bytes()[:-1])
+    cut = plan(recording_python, saved)
+    assert cut.returncode == 2
+    assert "cut off" in cut.stderr
