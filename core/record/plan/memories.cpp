@@ -6,7 +6,7 @@
 namespace hone::record {
 namespace {
 
-constexpr std::uint64_t kUnit = std::uint64_t{2} << 20;  // ranges start in units of their own
+constexpr std::uint64_t kUnit = std::uint64_t{2} << 20;  // each range starts in a new unit
 constexpr std::uint64_t kGap = kUnit;                    // at least, between two ranges
 constexpr std::uint64_t kPrivateOffset = 512;            // alignment that the driver promises
 constexpr std::uint64_t kTaskOffset = 256;               // where the judge's arena places tensors
@@ -15,12 +15,13 @@ constexpr std::size_t kMemoriesOfProcessMax = std::size_t{1} << 20;
 struct Range {
   std::uint64_t start, bytes;
 };
-/// Far from where programs and the loader live. Rationale: two numbers of 32 bits, side by side, must not look like an
-/// address. The upper half of these is 27421 and a little more, or 18733: no usual size of a tensor. The last range
-/// leaves the choice to the system.
+/// Far from the addresses of programs and libraries. Rationale: a pair of 32-bit numbers in a kernel's parameters should
+/// not look like an address. The upper halves are numbers from 27421 or from 18733 on, which are unlikely sizes of a
+/// tensor. For the last ranges, the system chooses the address; under a sanitizer, the larger one may not fit.
 constexpr Range kRanges[] = {{0x6b1d00000000, std::uint64_t{1} << 43},
                              {0x492d00000000, std::uint64_t{1} << 43},
-                             {0, std::uint64_t{1} << 40}};
+                             {0, std::uint64_t{1} << 40},
+                             {0, std::uint64_t{1} << 38}};
 
 std::uint64_t rounded_up(std::uint64_t value) { return (value + kUnit - 1) / kUnit * kUnit; }
 
