@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library itself, or the libraries of a folder in order.
+/// Adds the library, or the libraries of a folder, sorted by name.
 void add_libraries(const fs::path& path, std::vector<fs::path>& to) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -61,8 +61,8 @@ FindBackends backends_below(fs::path root) {
       for (const std::string& path : plugins.plugin_paths) add_libraries(path, libraries);
     } else if (!plugins.plugin_paths.empty()) {
       found.refused.emplace_back(
-          "a backend in plugins.paths must run in hone's own processes; to trust it, set "
-          "plugins.in_process: true");
+          "backends in plugins.paths are not loaded, because they run in hone's own processes; "
+          "to trust them, set plugins.in_process: true");
     }
     for (const fs::path& library : libraries) describe(library, found);
     return found;

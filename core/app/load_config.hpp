@@ -1,4 +1,4 @@
-// Loading a configuration together with the backends that describe sections of it.
+// Loads a configuration, and the backends that describe sections of it.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace hone {
 /// this process and calls describe, which touches no device.
 FindBackends backends_below(std::filesystem::path root);
 
-/// The files that sandboxed processes of a backend see.
+/// The device files that sandboxed processes with a device of this backend see.
 DeviceFiles device_files_of(const BackendDescription& description);
 
 /// The configuration of this installation.

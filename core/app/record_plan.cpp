@@ -19,7 +19,7 @@ Result<std::unique_ptr<PlanRecorder>> PlanRecorder::start(LoadedConfig loaded, c
   HONE_ASSIGN(made->options_, evaluator_options(config, *made->parts_.registry));
   EvaluatorOptions& options = made->options_;
   if (!options.device_code)
-    return failed_precondition("backend " + config.backend + ": expected one with a device");
+    return failed_precondition("backend " + config.backend + ": expected a backend with a device");
   HONE_TRY(expect_interpreter(options));
   options.modules = "auto";
   const Value* configured = options.toolchains.at(options.backend).options.find("architecture");
@@ -38,7 +38,7 @@ Result<std::unique_ptr<PlanRecorder>> PlanRecorder::start(LoadedConfig loaded, c
 Result<Recording> PlanRecorder::record(const std::string& task_id, const std::string& source) {
   HONE_ASSIGN(const auto task, parts_.catalog->find_for(loaded_.config.backend, task_id));
   if (mode_of(*task, options_) != Mode::kModuleOnDevice)
-    return invalid_argument("task " + task->id + ": expected one whose reference is a module");
+    return invalid_argument("task " + task->id + ": expected a task whose reference is a module");
   HONE_ASSIGN(PlannedSource planned, source.empty()
                                          ? planned_baseline(*task, options_)
                                          : planned_submission(*task, "python", source, options_));

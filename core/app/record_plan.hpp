@@ -1,4 +1,4 @@
-// Records modules' plans as a server does, without a server and without a device.
+// Records modules as plans in the same way as a server, without a server or a device.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace hone {
 
-/// The device of a plan where the configuration names no architecture.
+/// The architecture to record for, if the configuration names none.
 inline constexpr std::string_view kDefaultArchitecture = "sm_90a";
 
 /// Start it before the process has threads or sockets.
@@ -30,7 +30,7 @@ class PlanRecorder {
   static Result<std::unique_ptr<PlanRecorder>> start(LoadedConfig loaded, const Say& say);
 
   const Catalog& catalog() const { return *parts_.catalog; }
-  /// `task_id`: a task with a module as its reference. `source`: of a submission; empty: the task's baseline.
+  /// `task_id`: a task whose reference is a module. `source`: a submission's source; empty: the task's baseline.
   /// failed_precondition: the source does not build.
   Result<Recording> record(const std::string& task_id, const std::string& source);
 

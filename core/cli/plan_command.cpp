@@ -58,7 +58,7 @@ std::string count_text(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// "task 0, private 3": the memory that a step refers to.
+/// The memory that a step refers to: "task 0" or "private 3".
 std::string memory_text(const Plan& plan, const recorded::Place& place) {
   const recorded::Memory& memory = plan.memories[place.memory];
   switch (memory.kind) {
@@ -203,13 +203,13 @@ class PlanCommand : public Command {
   void declare(OptionSet& options) override {
     options.text(
         {.name = "TASK",
-         .doc = "task with a module as its reference, a level, or the file of a saved plan",
+         .doc = "task whose reference is a module, a KernelBench level, or a saved .plan file",
          .value = "TASK",
          .required = true},
         task_);
     options.text({.name = "FILE",
-                  .doc = "source of a submission (default: the task's baseline); for a level: a "
-                         "folder with level_1_problem_P_sample_S_kernel.py",
+                  .doc = "source of a submission, or for a level a folder of "
+                         "level_1_problem_P_sample_S_kernel.py files (default: the baseline)",
                   .value = "FILE"},
                  file_);
     options.text({.name = "--save", .doc = "also write the plan to this file", .value = "FILE"},
@@ -264,7 +264,8 @@ class PlanCommand : public Command {
     return [&terminal](std::string_view what) { terminal.status(std::string(what) + "…"); };
   }
 
-  /// The baselines of a level, or the generations of a folder: how many have plans, and why others have none.
+  /// Records the baselines of a level, or the generations of a folder. Prints the number of plans, and the reasons of
+  /// those without one.
   int record_level(Terminal& terminal, const LoadedConfig& loaded, const std::string& wanted,
                    std::int64_t level) const {
     const auto dataset = kernelbench_dataset(loaded.config, wanted);
@@ -295,7 +296,8 @@ class PlanCommand : public Command {
   };
   struct LevelPlans {
     std::size_t total = 0, whole = 0;
-    std::map<std::string, std::size_t> reasons;  ///< why the others have none
+    std::map<std::string, std::size_t>
+        reasons;  ///< by reason: the number of sources without a plan
 
     void add(const std::string& problem) {
       ++total;
@@ -349,7 +351,7 @@ class PlanCommand : public Command {
       rows.push_back({reason, {std::to_string(count), Colour::kPlain, true}});
     terminal.line(std::to_string(found.whole) + " of " + std::to_string(found.total) +
                   " have a plan");
-    if (!rows.empty()) terminal.table({"why others have none", "number"}, rows);
+    if (!rows.empty()) terminal.table({"reason", "without a plan"}, rows);
   }
 
   int report_problem(Terminal& terminal) const {
@@ -357,8 +359,7 @@ class PlanCommand : public Command {
       terminal.json(Value::map({{"whole", false}, {"problem", problem_}}));
     } else {
       terminal.line("no plan: " + problem_);
-      terminal.line(
-          "It is judged in a process of its own, unless the configuration allows plans alone.");
+      terminal.line("hone judges it in a process of its own, or rejects it with modules: plan.");
     }
     return kExitNo;
   }
@@ -380,7 +381,8 @@ class PlanCommand : public Command {
                                 {"run", steps(plan.run)}}));
       return kExitOk;
     }
-    if (!plan.setup.empty()) table(terminal, texts, "once, when it is loaded:", plan.setup);
+    if (!plan.setup.empty())
+      table(terminal, texts, "setup, once when the plan is loaded:", plan.setup);
     table(terminal, texts, "at every call:", plan.run);
     terminal.line();
     terminal.line(plan.architecture + ", " + bytes_text(bytes) + ", " +
@@ -407,7 +409,7 @@ class PlanCommand : public Command {
   }
 
   std::string task_, file_, save_;
-  std::string problem_;  ///< why there is no plan
+  std::string problem_;  ///< the reason why there is no plan; empty if there is one
   ConfigOptions config_;
   bool json_ = false;
 };

@@ -1,4 +1,4 @@
-// Asks an interpreter in a builder's jail about one artifact: a process of its own, and one answer.
+// Asks an interpreter in a builder's jail about one artifact. Each question gets a new process.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace hone {
 struct Question {
   std::string label;   ///< of the process, for messages: "dry run"
   std::string script;  ///< below share/module
-  std::string place;   ///< where modules compute, in module_environment.py's words
+  std::string place;   ///< where modules compute: an argument of module_environment.py
   std::vector<std::string> arguments;
   double seconds = 0;  ///< of the process' own time
   std::int64_t memory_bytes = 0, file_bytes = 0;
@@ -23,8 +23,8 @@ struct Question {
   Zygotes::Use use = Zygotes::Use::kSubmission;
 };
 
-/// [any thread] The process and its children have ended when this returns. An Error says nothing about the artifact:
-/// deadline_exceeded: it ran too long; resource_exhausted: it was starved.
+/// [any thread] The process and its children have ended when this returns. An Error proves nothing about the artifact:
+/// deadline_exceeded: the process ran too long; resource_exhausted: it was starved of processor time.
 Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& options,
                                     const Question& question, const std::string& artifact);
 

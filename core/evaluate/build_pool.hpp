@@ -56,7 +56,7 @@ struct Built {
   bool doubtful = false;
 };
 
-/// What a device gets to load.
+/// The bytes that a process with the device loads: the plan of a recorded module, or the artifact.
 inline const std::string& artifact_of(const Built& built, Mode mode) {
   return mode == Mode::kRecordedModule ? built.plan->bytes : built.artifact;
 }

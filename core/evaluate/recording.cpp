@@ -1,4 +1,4 @@
-// Limits of a recording, and its answer.
+// The limits of a recording, and the reader of its answer.
 #include "evaluate/recording.hpp"
 
 #include <algorithm>

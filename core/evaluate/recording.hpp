@@ -20,17 +20,18 @@ struct RecordedPlan {
   Witnessed work;              ///< the kernels and operators of one call
 };
 
-/// What came of a recording. It is untrusted: the plan is well formed and may do anything on the device.
+/// The result of a recording. It is untrusted: the plan is well formed, but its kernels may do anything on the device.
 struct Recording {
   std::shared_ptr<const RecordedPlan> plan;  ///< null: there is none
-  std::string problem;  ///< why not: "a value was read back (submission.py:31)"
+  std::string
+      problem;  ///< the reason, if there is none: "a value was read back (submission.py:31)"
 };
 
 /// Reads an answer of record_module.py: a line of JSON, and the plan.
 Result<Recording> read_recording(std::string_view bytes);
 
-/// [any thread] `device`: as for a dry run. An Error says nothing about the module; resource_exhausted: the process was
-/// starved.
+/// [any thread] `device`: as for a dry run. An Error proves nothing about the module; resource_exhausted: the process was
+/// starved of processor time.
 Result<Recording> record_module(Zygotes& zygotes, const EvaluatorOptions& options,
                                 const std::string& device, const std::string& artifact);
 

@@ -1,4 +1,4 @@
-// Reading what a backend says of itself.
+// Reads and checks the description of a backend.
 #include "model/backend_description.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// BackendDescription: what a backend plugin says of itself, read and checked.
+// BackendDescription: the checked description that a backend plugin gives of itself.
 #pragma once
 
 #include <map>

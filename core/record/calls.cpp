@@ -1,4 +1,4 @@
-// The functions of hone's own: what a caller in the same process tells the recording (calls.h).
+// hone's own functions, which control the recording from the same process (calls.h).
 #include "record/calls.h"
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace hone::record;  // NOLINT: functions of C cannot stand in a namespace
 
-/// `use` returns whether it succeeded; what it throws becomes the recording's problem.
+/// `use` returns whether it succeeded. Its exceptions become the recording's problem.
 template <typename Fn>
 int attempted(Fn&& use) {
   const std::lock_guard<std::mutex> lock(recording_lock());

@@ -1,5 +1,5 @@
-/* The recording driver's own functions, for a process that records its device work. The libcuda.so.1
- * of hone has them and the driver's public functions. Thread-safe.
+/* The recording driver's own functions, for a process that records its device work. hone's libcuda.so.1
+ * exports them, next to the driver's public functions. Thread-safe.
  *
  *   hone_record_begin("{\"architecture\": \"sm_90a\", \"memory_bytes\": 85028765696}");
  *   a = hone_record_task_memory(0, 4096);  ...  // load and build the module
@@ -20,14 +20,14 @@ extern "C" {
 
 /* Starts recording. `device_json`: facts of the device, all optional: architecture and name
  * (texts), memory_bytes, cache_bytes, multiprocessors, block_threads, shared_bytes (numbers), and
- * attributes, which maps numbers of device attributes (as texts) to values. Once a process. */
+ * attributes, which maps numbers of device attributes (as texts) to values. May be called once in a process. */
 int hone_record_begin(const char* device_json);
 
-/* The address of memory for the task's tensor `argument`; 0 where no addresses are left. */
+/* The address of new memory for the task's tensor `argument`; 0 if no addresses are left. */
 uint64_t hone_record_task_memory(uint32_t argument, uint64_t bytes);
 
-/* Makes memory of this run the task's tensor `argument`, if the bytes are exactly one allocation
- * that the last run made. */
+/* Makes an allocation the task's tensor `argument`. Fails unless the last run made the allocation,
+ * with this address and size. */
 int hone_record_result(uint64_t address, uint64_t bytes, uint32_t argument);
 
 /* Records a call of an operator: {"name", "arguments", "keywords", "tensors": [{"address", "dtype",
@@ -37,13 +37,13 @@ int hone_record_operator(const char* call_json);
 int hone_record_run_begin(void);
 int hone_record_run_end(void);
 
-/* A number of the last run without its setup; equal runs have equal numbers. */
+/* A digest of the last run, without its setup; equal runs have equal digests. */
 uint64_t hone_record_run_digest(void);
 
 /* The file of the plan of the last run. The bytes stay until the next call. */
 int hone_record_finish(const char** bytes, uint64_t* size);
 
-/* Gives a reason of the caller's why the recording cannot become a plan. */
+/* Makes the recording fail for the caller's reason: it cannot become a plan. */
 void hone_record_fail(const char* reason);
 
 /* The first reason why the recording cannot become a plan; empty if there is none. */

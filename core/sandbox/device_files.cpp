@@ -1,4 +1,4 @@
-// Limits what a backend can show to sandboxed processes.
+// Limits the device nodes and driver folders that a backend can show to sandboxed processes.
 #include "sandbox/device_files.hpp"
 
 #include <sys/stat.h>

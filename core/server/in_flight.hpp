@@ -1,4 +1,4 @@
-// RequestsInFlight: the requests without a reply, and when the server itself ends them.
+// RequestsInFlight: the requests without a reply, and the times at which the server ends them.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace hone {
 /// Rationale: a request has a serial number in addition to the id of the client, because a client may use an id again after its reply. A late reply must not end the later request.
 class RequestsInFlight {
  public:
-  /// Returns the serial number. `overdue_ns`: when the server ends it; 0: never.
+  /// Returns the serial number. `overdue_ns`: the time at which the server ends the request; 0: never.
   std::uint64_t begin(const std::shared_ptr<Peer>& peer, std::int64_t id, Verb verb,
                       std::int64_t now_ns, std::int64_t overdue_ns);
-  /// nullptr when the request has its reply.
+  /// nullptr if the request has been answered.
   static InFlight* find(Peer& peer, std::int64_t id, std::uint64_t serial);
-  /// Removes the request; none when it has its reply.
+  /// Removes the request; nullopt if it has been answered.
   std::optional<InFlight> end(Peer& peer, std::int64_t id, std::uint64_t serial);
 
   struct Overdue {

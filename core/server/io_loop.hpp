@@ -1,4 +1,4 @@
-// IoLoop: the server's I/O thread. It owns the parts that serve requests, and says in which order they work.
+// IoLoop: the server's I/O thread. It owns the parts that serve requests, and calls them in order.
 //
 //   Doors ──message──► Admission ──request──► Dispatcher ──► EpisodeService
 //     ▲                                                          │ any thread

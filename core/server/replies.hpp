@@ -16,7 +16,7 @@
 
 namespace hone {
 
-/// The error of a request that was not done by its deadline.
+/// The error of a request that was not finished by its deadline.
 Error too_late(Verb verb);
 
 /// Belongs to the I/O thread.
@@ -29,12 +29,12 @@ class Replies {
   /// Callbacks for the service, which calls them from any thread.
   EpisodeService::Reply reply_to(const VerbCall& call) const;
   EpisodeService::Progress progress_of(const VerbCall& call) const;
-  /// Sends what the callbacks brought.
+  /// Sends the progress and the replies from the callbacks.
   void send_ready();
 
   /// Sends `accepted`, once for each request.
   void accept(const std::shared_ptr<Peer>& peer, std::int64_t id, InFlight& request);
-  /// Ends a request. A late end, after another one, is only counted.
+  /// Ends a request. If it has ended already, only counts the late reply.
   void finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::uint64_t serial,
               Result<std::string> body);
   /// Replies to a message that did not become a request in flight.

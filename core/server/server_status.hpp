@@ -1,4 +1,4 @@
-// ServerStatus: what the server says about itself: the replies to hello, ping, metrics and health.
+// ServerStatus: the replies to hello, ping, metrics and health.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class ServerStatus {
   Result<Value> metrics(const Value& body);
   Result<Value> health(const Value& body);
 
-  /// [any thread] Asks for the reasons why steps cannot be done now, and logs new ones.
+  /// [any thread] Asks the service for problems that keep it from judging steps, and logs new ones.
   void check_problems();
   /// [any thread]
   void count_reaped(std::uint64_t episodes) { reaped_ += episodes; }

@@ -8,7 +8,7 @@
 namespace hone::wire {
 namespace {
 
-/// Takes each field from a map. The map's Fields keep the first mistake.
+/// Reads each field from a map. `map` keeps the first mistake.
 class Reader {
  public:
   explicit Reader(Fields& map) : map_(map) {}

@@ -1,4 +1,4 @@
-// The bodies of clients' requests: a struct for each verb, with a strict reader. docs/protocol-reference.md in code.
+// The bodies of clients' requests, as in docs/protocol-reference.md: a struct for each verb, and a strict reader.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct ResetRequest {
   static constexpr std::string_view kVerb = "reset";
   std::optional<std::string> environment;  ///< none: the server's default
   std::string task;                        ///< empty: drawn by the seed
-  std::string split;                       ///< empty: any, or where to draw from by default
+  std::string split;                       ///< empty: any; a draw uses the configured split
   std::string group;                       ///< empty: none
   std::optional<std::int64_t> seed;        ///< none: the server draws one
   std::optional<Value> options;            ///< a map; the environment reads it
@@ -103,8 +103,8 @@ struct ResumeRequest {
 struct BranchRequest {
   static constexpr std::string_view kVerb = "branch";
   std::string episode, token;
-  std::int64_t turn = 0;  ///< the last one that the new episode has
-  std::string group;      ///< empty: as the episode
+  std::int64_t turn = 0;  ///< the last turn that the new episode takes over
+  std::string group;      ///< empty: the group of the episode
   std::string key;        ///< empty: a repeated request is a new episode
 
   template <typename Visit>
@@ -146,8 +146,8 @@ struct HealthRequest {
   void fields(Visit&) {}
 };
 
-/// invalid_argument: a field that is missing, unknown, of another type or out of range, with its name, what was found and what
-/// was expected.
+/// invalid_argument: a field is missing, unknown, of another type or out of range. The message has its name, the found and the
+/// expected value.
 template <typename Request>
 Result<Request> read_request(const Value& body);
 

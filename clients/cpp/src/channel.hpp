@@ -30,7 +30,7 @@ class Channel {
   const std::string& endpoint() const { return endpoint_; }
   void set_endpoint(std::string endpoint) { endpoint_ = std::move(endpoint); }
   State state() const { return state_; }
-  bool is_connected() const;  ///< greeted, or about to be
+  bool is_connected() const;  ///< the connection is up; hello may be unanswered
   bool serves() const { return state_ == State::kReady || state_ == State::kLeaving; }
 
   // The connection.
@@ -55,9 +55,9 @@ class Channel {
   bool was_shut_down() const { return shutting_down_; }
   std::int64_t away_ns() const { return away_ns_; }
   std::int64_t retry_ns() const { return retry_ns_; }
-  /// When waiting requests fail because no server came back within `limit_s`; INT64_MAX: never.
+  /// The time at which waiting requests fail, because no server came back within `limit_s`; INT64_MAX: never.
   std::int64_t given_up_ns(double limit_s) const;
-  /// Whether the connection is up, but nothing came for longer than `patience_ns`.
+  /// Whether the connection is up, but no message came for longer than `patience_ns`.
   bool is_silent(std::int64_t now_ns, std::int64_t patience_ns) const;
   /// Whether the leaving server has no more replies to send.
   bool has_left() const;
@@ -74,7 +74,7 @@ class Channel {
   bool is_in_flight(std::int64_t id) const { return in_flight_.contains(id); }
   RequestPtr find_in_flight(std::int64_t id) const;
   bool end_in_flight(std::int64_t id) { return in_flight_.erase(id) > 0; }
-  /// False when the connection takes nothing: the request is then not in flight.
+  /// False if the connection accepts no message; the request is then not in flight.
   bool send(const RequestPtr& request, std::int64_t now_ns);
 
  private:

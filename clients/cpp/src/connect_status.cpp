@@ -1,4 +1,4 @@
-// How the first greeting went.
+// The result of the first hello.
 #include "connect_status.hpp"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// ConnectStatus: how the first greeting went, for callers that wait for it.
+// ConnectStatus: the result of the first hello, for callers that wait for it.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ class ConnectStatus {
   explicit ConnectStatus(std::string endpoint, bool has_keys)
       : endpoint_(std::move(endpoint)), has_keys_(has_keys) {}
 
-  /// Waits for the first reply to hello. The error says the likely reason why no server answers.
+  /// Waits for the first reply to hello. If no server answers, the error names the likely reason.
   Status wait_until_greeted(double seconds);
   Value hello() const;
   std::optional<Failure> fatal() const;
 
   void set_greeted(const Value& hello);
-  /// The server refused this hello; another one may succeed.
+  /// The server refused this hello; a later one may succeed.
   void set_refused(const std::string& message);
   /// No further attempt can succeed.
   void set_fatal(const Failure& failure);
@@ -41,7 +41,7 @@ class ConnectStatus {
   Condition changed_;
   bool greeted_ HONE_GUARDED_BY(mutex_) = false;
   Value hello_ HONE_GUARDED_BY(mutex_);
-  std::string refused_ HONE_GUARDED_BY(mutex_);  // why the last hello has to be repeated
+  std::string refused_ HONE_GUARDED_BY(mutex_);  // the reason why the last hello must be repeated
   std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);
   std::size_t handshakes_failed_ HONE_GUARDED_BY(mutex_) = 0;
   bool unresolved_ HONE_GUARDED_BY(mutex_) = false;  // the last attempt found no such host

@@ -1,4 +1,4 @@
-// Connection: what the client's thread knows of its server: two channels, the server's terms, and the open episodes.
+// Connection: the client's side of a server: two channels, the server's terms, and the open episodes.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 namespace hone::inline client_api {
 
-/// What the server asks for and allows, from its reply to hello.
+/// The server's intervals and limits, from its reply to hello.
 struct ServerTerms {
-  std::string incarnation;  ///< another one: the server was started anew
+  std::string incarnation;  ///< differs after a restart of the server
   double heartbeat_s = 5;
   double lease_s = 60;
   std::size_t in_flight_max = SIZE_MAX;
@@ -24,7 +24,7 @@ struct ServerTerms {
 
   double beat_s() const { return std::min(heartbeat_s, lease_s / 3); }
 };
-/// Lenient: a member that is missing or of another type has its default, and `before` where the server names no limits.
+/// Lenient: a member that is missing or of another type gets its default. If the reply has no limits, those of `before` remain.
 ServerTerms read_terms(const Value& hello, const ServerTerms& before);
 
 struct Connection {

@@ -78,8 +78,7 @@ void Connector::serve() {
   serve(connection_.control);
 }
 
-/// Takes in what the connection brought: its messages, then its ups and downs, so that a last reply
-/// is not lost.
+/// Handles a connection's messages and then its events, so that a last reply is not lost when it ends.
 void Connector::serve(Channel& channel) {
   Frames frames;
   for (int i = 0;
@@ -97,7 +96,7 @@ void Connector::serve(Channel& channel) {
 
 void Connector::lose(Channel& channel) {
   flow_.on_connection_lost(channel, channel.lose(monotonic_ns()));
-  // The control channel is connected again for the next request that needs it, and the time limit counts from then.
+  // The control channel connects again for the next request that needs it. The time limit counts from then.
   if (&channel == &connection_.control && channel.waiting().empty()) channel.note_present();
 }
 
@@ -211,7 +210,7 @@ void Connector::resume_all() {
   resume_more();
 }
 
-/// As many at once as the server takes from one connection.
+/// Sends as many at once as the server allows in flight on one connection.
 void Connector::resume_more() {
   Channel& main = connection_.main;
   const std::size_t at_once = std::min(connection_.terms.in_flight_max, kResumesAtOnce);

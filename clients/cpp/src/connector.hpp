@@ -26,13 +26,13 @@ class Connector {
 
   /// The first link. Error: a bad endpoint.
   Status open_main();
-  /// Takes in messages and events.
+  /// Handles messages and events of the links.
   void serve();
   /// Opens the control channel if a request waits for it.
   void open_wanted();
   void run_timers(std::int64_t now_ns);
   std::int64_t next_ns() const;
-  /// The open links, to wait for.
+  /// The open links, for wait_for_links().
   std::vector<Link*> links() const;
 
  private:

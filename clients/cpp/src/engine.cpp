@@ -82,7 +82,7 @@ void Engine::run() {
   constexpr const char* kClosed = "the client was closed";
   flow_.finish_all(kClosed);
   mailbox_.run();
-  flow_.finish_all(kClosed);  // what was posted in the meantime
+  flow_.finish_all(kClosed);  // requests that were submitted while the others finished
   for (Channel* channel : connection_.channels()) channel->close();
 }
 

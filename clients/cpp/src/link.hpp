@@ -39,9 +39,9 @@ class Link {
     kNone,
     kUp,
     kDown,
-    kHandshakeFailed,  ///< another server's key, or a server that went in the middle
+    kHandshakeFailed,  ///< another server's key, or the server ended during the handshake
     kKeyRefused,       ///< the server does not allow this key
-    kOtherMechanism,   ///< CURVE on one side alone
+    kOtherMechanism,   ///< only one side uses CURVE
     kUnresolved,       ///< an attempt to connect ended before there was a socket: no such host
     kUnanswered,       ///< an attempt to connect ended after there was a socket: no answer
   };
@@ -49,7 +49,7 @@ class Link {
   virtual ~Link() = default;
   /// False when the outgoing queue is full or the connection is gone: nothing was sent.
   virtual bool send(const Frames& frames) = 0;
-  /// False when nothing has come.
+  /// False if there is no message.
   virtual bool receive(Frames& frames) = 0;
   virtual Event next_event() = 0;
   /// Its ZeroMQ sockets, for wait_for_links().
@@ -61,7 +61,7 @@ class Link {
 Result<std::unique_ptr<Link>> open_link(LinkContext& context, const std::string& endpoint,
                                         const std::optional<wire::KeyPair>& keys);
 
-/// The keys of a client's options; none where it has no key file. Errors say what is wrong with which.
+/// The keys of a client's options; none where it has no key file. Errors name the wrong key and the reason.
 Result<std::optional<wire::KeyPair>> read_keys(const ClientOptions& options);
 
 /// Waits until a link has something, `wake_fd` is readable or `timeout_ms` (< 0: no end) went by.

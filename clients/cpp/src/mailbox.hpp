@@ -18,9 +18,9 @@ class Mailbox {
   /// [any thread] Asks the client's thread to end.
   void stop();
   bool is_stopping() const;
-  /// [client's thread] Runs what was posted.
+  /// [client's thread] Runs the posted closures.
   void run();
-  int fd() const { return wake_.get(); }  ///< readable when something was posted
+  int fd() const { return wake_.get(); }  ///< readable when a closure was posted
 
  private:
   UniqueFd wake_;

@@ -15,13 +15,13 @@ constexpr std::int64_t kGrace =
     500'000'000;  // the server knows the deadline too, and its answer says more
 constexpr double kBusyDefault = 0.05, kBusyMax = 10;
 
-// Spread, so that the callers of a busy server do not come back all at once.
+// A random factor, so that the clients of a busy server do not all retry at once.
 double jitter() {
   static thread_local std::minstd_rand generator(std::random_device{}());
   return std::uniform_real_distribution<double>(1.0, 1.5)(generator);
 }
 
-/// Of an episode that was lost here: the server may know better, or that it was closed.
+/// Verbs that are sent even if this client has lost the episode, because the server may still have it or have closed it.
 bool asks_the_server(const std::string& verb) {
   return verb == "resume" || verb == "branch" || verb == "close";
 }
@@ -37,7 +37,7 @@ std::string seconds_text(std::int64_t ns) {
   return text;
 }
 
-/// For messages: the state of the connection, where it explains why there is no answer.
+/// For messages: the state of the connection, if it is the reason that there is no answer.
 std::string where(const Channel& main) {
   switch (main.state()) {
     case Channel::State::kDown:
@@ -116,7 +116,7 @@ void RequestFlow::send_waiting(Channel& channel) {
 
 void RequestFlow::handle(Channel& channel, ReplyMessage message) {
   const RequestPtr request = channel.find_in_flight(message.id);
-  if (request == nullptr) {  // given up before; the server could not know
+  if (request == nullptr) {  // given up, but the server had already replied
     const bool ends = message.kind != ReplyKind::kAccepted && message.kind != ReplyKind::kProgress;
     if (ends && left_.erase(message.id) > 0 && message.kind != ReplyKind::kError)
       close_unwanted(text_or(message.body, "episode"));
@@ -307,14 +307,14 @@ void RequestFlow::give_up(std::int64_t id) {
   }
   if (std::exchange(request->given_up, true)) return;
   table_.begin_ending(request->episode);
-  // One that was sent on a connection since lost may be under way on the server as well, but no
-  // answer comes here.
+  // A step that was sent on a lost connection may still be in flight on the server, but its reply
+  // does not arrive on this connection.
   send_cancel(request, !connection_.main.is_in_flight(id));
 }
 
-/// Asks the server to end a step that was given up; `ends_it`: the answer to that is the step's end.
-/// Rationale: a cancel names a turn, so the episode's next step waits for its answer too, or it might
-/// hit that one.
+/// Asks the server to end a step that was given up. `ends_it`: the step ends with the answer to the cancel.
+/// Rationale: a cancel names a turn. The episode's next step waits for the answer, because the cancel
+/// could otherwise end the next step.
 void RequestFlow::send_cancel(const RequestPtr& request, bool ends_it) {
   table_.begin_ending(request->episode);
   const bool was_accepted = request->accepted;
@@ -323,7 +323,7 @@ void RequestFlow::send_cancel(const RequestPtr& request, bool ends_it) {
     if (ends_it) {
       finish(request, given_up(subject(*request) + ": given up"));
     } else if (!found && !was_accepted && connection_.main.is_in_flight(request->id)) {
-      // It overtook the step, which is on another connection: again once the server has that.
+      // The cancel overtook the step, which is on another connection. Cancel again when the server has the step.
       if (request->accepted) {
         send_cancel(request, false);
       } else {

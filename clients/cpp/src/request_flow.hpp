@@ -23,8 +23,8 @@ using Clock = std::int64_t (*)();
 ///
 /// Theory of operation. A request waits in its channel until the channel is ready, is in flight until its reply, and waits again when
 /// the connection is lost: the protocol makes each verb safe to repeat. A request that the server answers with BUSY waits for the
-/// server's retry_after. A request whose caller gives it up ends at once, except a step: its turn is on the server, so the client
-/// sends a cancel, and the answer to that is the end.
+/// server's retry_after. A request that its caller gives up ends at once, except a step that was sent: the server has its turn, so the
+/// client sends a cancel, and the step ends with the answer to it.
 class RequestFlow {
  public:
   RequestFlow(const ClientOptions& options, Connection& connection, const ConnectStatus& status,
@@ -43,7 +43,7 @@ class RequestFlow {
   void finish_all(const std::string& why);
 
   void handle(Channel& channel, ReplyMessage message);
-  /// Sends what waits, as far as the server takes it.
+  /// Sends waiting requests, up to the server's limit of requests in flight.
   void send_waiting(Channel& channel);
   /// `lost`: the requests that were in flight.
   void on_connection_lost(Channel& channel, const std::vector<RequestPtr>& lost);

@@ -16,30 +16,30 @@ namespace hone::inline client_api {
 
 /// Belongs to the client's thread. Times are monotonic nanoseconds.
 ///
-/// Rationale: a step that was sent and given up still has its turn on the server. The next step of its episode waits until the given-up step and its cancel have their ends.
+/// Rationale: a step that was sent and given up still has its turn on the server. The next step of its episode waits until the given-up step and its cancel have ended.
 class RequestTable {
  public:
   void add(const RequestPtr& request);
-  RequestPtr find(std::int64_t id) const;  ///< nullptr: it has its answer
-  /// False when it has its answer already.
+  RequestPtr find(std::int64_t id) const;  ///< nullptr: it has been answered
+  /// False if it has been answered already.
   bool remove(const Request& request);
   std::vector<RequestPtr> take_all();
 
-  /// A request that is over its deadline. It has none from now on.
+  /// A request that is over its deadline, or nullptr. Removes its deadline.
   RequestPtr take_expired(std::int64_t now_ns);
   void set_deadline(const Request& request, std::int64_t deadline_ns);
 
   void retry_at(const RequestPtr& request, std::int64_t at_ns);
   RequestPtr take_retry(std::int64_t now_ns);
 
-  /// One more request of the episode that its steps have to wait for.
+  /// Adds a request that later steps of the episode must wait for.
   void begin_ending(const std::string& episode) { ++ending_[episode]; }
-  /// One such request has its end. Returns the steps that need not wait any longer.
+  /// Removes such a request. Returns the steps that need not wait any longer.
   std::vector<RequestPtr> end_ending(const std::string& episode);
-  /// Whether a step has to wait; it is then kept until end_ending() returns it.
+  /// Whether a step must wait. The table then keeps it until end_ending() returns it.
   bool hold(const RequestPtr& request);
 
-  /// Removes a request that waits for a time or for another one; nullptr: it does not.
+  /// Removes a request that waits for a time or for another request; nullptr: it does not wait.
   RequestPtr take_delayed(std::int64_t id);
   std::int64_t next_ns() const;  ///< of deadlines and retries; INT64_MAX: none
 

@@ -58,8 +58,8 @@ typedef enum hone_python_flags {
 typedef struct hone_python {
   uint32_t struct_size;
   uint32_t
-      on_device; /* 1: what modules compute with lies on the backend's device, 0: in this process' memory */
-  /* NULL: the interpreter loads no modules, and makes calls of operators for recorded plans. */
+      on_device; /* 1: the process is sealed before it opens the device; 0: it opens the device at once */
+  /* NULL: the interpreter loads no modules. It only calls the operators of recorded plans. */
   int32_t (*load)(const void* artifact, uint64_t size, char* words, uint64_t words_size);
   /* An entry of what was loaded, by a number of its own. */
   int32_t (*get_kernel)(const char* entry, int32_t* number, char* words, uint64_t words_size);
@@ -77,18 +77,18 @@ typedef struct hone_python {
   void (*trim)(void);
   /* Of the last load, get_kernel or launch, hone_python_flags: what its words are about. */
   uint32_t (*flags)(void);
-  /* Recorded plans (recorded_plan.hpp) are run by the backend, and their operators by the interpreter. The operators of
-   * plan `plan`, a number of the backend's choice: MessagePack, in the order of the plan's setup and then its run,
+  /* The backend runs recorded plans (recorded_plan.hpp), and the interpreter calls their operators. `plan`: a number that
+   * the backend chooses. `list`: the plan's operators as MessagePack, those of its setup and then those of its run,
    * [{"name": str, "arguments": [any], "keywords": map, "settings": {str: bool}, "tensors": [{"dtype": str, "sizes": [int], "strides": [int]}],
    * "results": [int]}], strides in elements. `arguments` and `keywords` name a tensor as {"tensor": its number} and a
-   * dtype as {"dtype": str}; `results` are numbers of the tensors that get what the operator returns. The plan was
-   * written by an untrusted process: only types, numbers of tensors and their extents were checked, and the interpreter
-   * refuses operators that it does not trust. `size` 0: the plan is gone. May be NULL, with `operate`. */
+   * dtype as {"dtype": str}; `results` are the numbers of the tensors that get the operator's results. The plan was
+   * written by an untrusted process. Only types, numbers of tensors and their extents were checked, so the interpreter
+   * must refuse operators that it does not trust. `size` 0: the plan is unloaded. NULL if `operate` is NULL. */
   int32_t (*load_operators)(uint64_t plan, const void* list, uint64_t size, char* words,
                             uint64_t words_size);
-  /* Makes the call of operator `number` of that list, from 0, on the device's stream of that handle, its tensors at
-   * these addresses of the device. May return before the device is done, and must not wait for it: the stream may be
-   * captured into a graph, in which addresses of memory that the call makes must stay valid until the plan is gone. */
+  /* Calls operator `number` of the list, from 0. `stream`: the handle of the device's stream to use. `addresses`: the
+   * device addresses of its tensors. Must not wait for the device, because the stream may be captured into a graph.
+   * Memory that the call allocates must then stay valid until the plan is unloaded. */
   int32_t (*operate)(uint64_t plan, uint32_t number, const uint64_t* addresses, uint64_t count,
                      uint64_t stream, char* words, uint64_t words_size);
 } hone_python;
@@ -100,12 +100,12 @@ typedef struct hone_backend_factory {
    *   "summary": str, one line; "fingerprint": str, devices and driver.
    *   "devices": [{"index": int, "name": str, "cores": int}].
    *   "languages": [str]. The first one is that of device code, if submissions are device code.
-   *   "suffixes": {language: str}, ".cu": of the file name of a submission, for each language.
-   *   "withholds": "freeze"|"stream"|"copy". With "freeze" submissions run on the processor; else they are device code.
+   *   "suffixes": {language: str}, the suffix of a submission's file name for each language, such as ".cu".
+   *   "withholds": "freeze"|"stream"|"copy". With "freeze", submissions run on the processor. Otherwise they are device code.
    * These members may be missing:
-   *   "needs": {"driver": str, "compiler": str}, how to get what is missing.
+   *   "needs": {"driver": str, "compiler": str}: instructions to install a missing driver or compiler.
    *   "parameters": {name: {"type": "str"|"int"|"float"|"bool"|"[str]", "default": value, "doc": str}}: the keys of the
-   *     backend's section of the configuration, in the order that people read them in. hone checks the values, and build
+   *     backend's section of the configuration, in the order in which people read them. hone checks the values, and build
    *     gets them as options. A parameter may have "range": [low, high], "choices": [str], and "path": "file"|"folder":
    *     builders may read that folder, or the folder of that file. hone has keys of its own in the section (docs/backends.md).
    *   "device_nodes": [str], such as "/dev/NAME" or "/dev/NAME*": character devices that sandboxed processes may open.
@@ -198,7 +198,7 @@ typedef struct hone_backend_factory {
    * keeps it loaded. */
   void (*unload)(hone_artifact* artifact);
   /* [one] An entry and the kinds of its arguments. HONE_NOT_FOUND when the artifact has no such entry. A recorded plan
-   * has one, of whatever name: memory of the task with argument number n is argument n, a buffer. */
+   * has one entry, which any name finds: the task's tensor number n is argument n, a buffer. */
   int32_t (*get_kernel)(hone_artifact* artifact, const char* entry, const uint32_t* kinds,
                         uint32_t count, hone_kernel** out, hone_error* error);
   /* [one] Starts work over one buffer; may return before it is done. HONE_INVALID_ARGUMENT: the device cannot start
@@ -218,8 +218,8 @@ typedef struct hone_backend_factory {
   /* [one] Free bytes of the device's memory, as its driver reports them. NULL if the device has none of its own. */
   int32_t (*free_memory)(hone_device* device, uint64_t* bytes, hone_error* error);
 
-  /* [one] Artifacts of the language "python" are loaded and run by `python` from now on, which outlives the device; recorded
-   * plans still are the backend's. NULL where the backend takes no Python. */
+  /* [one] Artifacts of the language "python" are loaded and run by `python` from now on, which outlives the device; the
+   * backend still runs recorded plans itself. NULL where the backend takes no Python. */
   int32_t (*use_python)(hone_device* device, const hone_python* python, hone_error* error);
 } hone_backend_factory;
 

@@ -1,8 +1,8 @@
 // Recorded plans: the device work of a PyTorch or Triton module, as recorded without a device
 // (core/record). Header-only; backends replay them, and hone prints them (`hone plan`).
 //
-// A recorded plan is written by an untrusted process. read_plan() checks every index, offset and
-// size, so that code behind it need not. What a kernel does on the device is not checked.
+// An untrusted process writes a recorded plan. read_plan() checks every index, offset and size, so
+// that its callers need not. It does not check kernels: they may do anything on the device.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace hone::recorded {
 
 inline constexpr std::int64_t kVersion = 1;
-inline constexpr std::string_view kMagic = "hone-recorded-plan-1\n";  ///< a file begins with it
+inline constexpr std::string_view kMagic = "hone-recorded-plan-1\n";  ///< the beginning of a file
 inline constexpr std::int64_t kImagesMax = 256;
 inline constexpr std::int64_t kKernelsMax = 1024;
 inline constexpr std::int64_t kMemoriesMax = 8192;
@@ -36,15 +36,15 @@ inline constexpr int kTensorMapDims = 5;
 /// Device code for one architecture (a cubin).
 struct Image {
   std::string bytes;
-  /// The file name of the library that brought it ("libtorch_cuda.so"); empty: code that was loaded by itself, such as
-  /// Triton's.
+  /// The file name of the library that contains it ("libtorch_cuda.so"). Empty: the code is not part of a library, such
+  /// as Triton's.
   std::string library;
 };
 
 struct Kernel {
   std::uint32_t image = 0;
   std::string name;                    ///< as in the image's symbol table
-  std::uint32_t shared_bytes_max = 0;  ///< dynamic shared memory that it was granted
+  std::uint32_t shared_bytes_max = 0;  ///< limit of dynamic shared memory that the host has set
   std::int32_t carveout = -1;          ///< preferred share of shared memory (%), -1: the default
   bool nonportable_clusters = false;
 };
@@ -60,12 +60,12 @@ struct Memory {
   /// kGlobal: a variable of an image.
   std::uint32_t image = 0;
   std::string name;
-  /// kPrivate: the steps of `run` during which it is needed, [first, last]. Memory that `setup`
-  /// writes has all of them.
+  /// kPrivate: the steps of `run` that need its contents, [first, last]. Memory that `setup` uses
+  /// must have all steps.
   std::uint32_t first = 0, last = 0;
 };
 
-/// A place in memory. `offset` may equal the memory's size: the end of it.
+/// A place in memory. `offset` may be the memory's size, which is the address of its end.
 struct Place {
   std::uint32_t memory = 0;
   std::uint64_t offset = 0;
@@ -78,7 +78,7 @@ struct Relocation {
 };
 
 /// A tensor map (TMA descriptor) that the host encodes: 128 bytes at `at` of a launch's parameters.
-/// The numbers are those of cuTensorMapEncodeTiled.
+/// The members are the arguments of cuTensorMapEncodeTiled.
 struct TensorMap {
   std::uint32_t at = 0;
   std::uint32_t type = 0, rank = 0;
@@ -94,13 +94,13 @@ struct Launch {
   std::array<std::uint32_t, 3> grid{}, block{}, cluster{};  ///< cluster: all 0 for none
   std::uint32_t shared_bytes = 0;
   bool cooperative = false;
-  bool overlaps = false;  ///< may begin before the launch before it has ended (programmatic)
+  bool overlaps = false;  ///< may begin before the previous launch has ended (programmatic launch)
   std::string parameters;
   std::vector<Relocation> addresses;
   std::vector<TensorMap> tensor_maps;
 };
 
-/// Copies `rows` rows of `bytes` each; pitches in bytes, of no meaning for one row.
+/// Copies `rows` rows of `bytes` each. Pitches in bytes; ignored for one row.
 struct Copy {
   Place to, from;
   std::uint64_t bytes = 0, rows = 1, to_pitch = 0, from_pitch = 0;
@@ -127,12 +127,12 @@ struct Tensor {
   std::vector<std::int64_t> sizes, strides;
 };
 
-/// A call of one of torch's operators, which a trusted process makes: "mm". `arguments` and `keywords`: values of JSON; a tensor is {"tensor": index in `tensors`}, a dtype
-/// {"dtype": name}.
+/// A call of a torch operator, such as "mm". A trusted process makes it when the plan is replayed. `arguments` and
+/// `keywords` are JSON values, in which a tensor is {"tensor": index in `tensors`} and a dtype is {"dtype": name}.
 struct Operator {
   std::string name;
   plugin::Value arguments, keywords;
-  plugin::Value settings;  ///< torch's switches at that time, by name: {"matmul_tf32": bool}
+  plugin::Value settings;  ///< torch's settings during the call, by name: {"matmul_tf32": bool}
   std::vector<Tensor> tensors;
   std::vector<std::uint32_t> results;  ///< indices in `tensors`, in the order of the results
 };
@@ -145,22 +145,22 @@ struct Wait {
 };
 
 struct Step {
-  std::uint32_t stream = 0;  ///< 0: the stream that all else waits for
+  std::uint32_t stream = 0;  ///< 0: the default stream; a call begins and ends on it
   std::variant<Launch, Copy, Write, Fill, Operator, Record, Wait> work;
 };
 
-/// Steps are in the order in which the host issued them, which is a legal order for one stream.
+/// Steps are in the order in which the host issued them. All steps may also run on one stream in this order.
 struct Plan {
   std::string architecture;  ///< "sm_90a"
   std::vector<Image> images;
   std::vector<Kernel> kernels;
   std::vector<Memory> memories;
   std::uint32_t streams = 1, events = 0;
-  std::vector<Step> setup;  ///< once, when the plan is loaded; uses no memory of the task
-  std::vector<Step> run;    ///< at every call
+  std::vector<Step> setup;  ///< runs once, when the plan is loaded; uses no tensors of the task
+  std::vector<Step> run;    ///< runs at every call
 };
 
-/// Whether a process needs torch to replay it.
+/// Whether a process needs torch to replay the plan.
 inline bool has_operators(const Plan& plan) {
   const auto calls = [](const Step& step) { return std::holds_alternative<Operator>(step.work); };
   return std::any_of(plan.setup.begin(), plan.setup.end(), calls) ||

@@ -1,5 +1,5 @@
-// Checked members of a recorded plan's maps: numbers in their range, names, lists and offsets. For
-// recorded_plan_reader.hpp, and for no one else.
+// Reads and checks members of a recorded plan's maps: numbers, names, lists and offsets. Only
+// recorded_plan_reader.hpp includes this file.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,17 @@ namespace hone::recorded {
 
 inline constexpr std::int64_t kNameBytesMax = 16384;  ///< mangled names of templates are long
 inline constexpr std::int64_t kLibraryBytesMax = 255;
-inline constexpr std::int64_t kTensorsMax = 1024;        ///< of one operator
-inline constexpr std::int64_t kTensorDimsMax = 64;       ///< as torch has it
-inline constexpr std::int64_t kSharedUngranted = 49152;  ///< bytes that any kernel may have
+inline constexpr std::int64_t kTensorsMax = 1024;   ///< of one operator
+inline constexpr std::int64_t kTensorDimsMax = 64;  ///< torch's limit
+inline constexpr std::int64_t kSharedUngranted =
+    49152;  ///< bytes that a kernel may use without a limit set by the host
 inline constexpr std::int64_t kSharedBytesMax = 1 << 20;
 inline constexpr std::int64_t kGridMax = 2147483647, kGridMaxYZ = 65535;
 inline constexpr std::int64_t kBlockThreadsMax = 1024;
 inline constexpr std::int64_t kClusterMax = 16;  ///< blocks
 inline constexpr std::int64_t kTensorMapBytes = 128, kTensorMapAlign = 16;
 
-/// The bytes of an element of torch's dtype of that name; 0 for an unknown one.
+/// The size of an element of a torch dtype, by the dtype's name; 0 for an unknown name.
 inline std::uint64_t dtype_bytes(std::string_view dtype) {
   constexpr std::pair<std::string_view, std::uint64_t> kSizes[] = {
       {"float32", 4},        {"float16", 2},     {"bfloat16", 2},        {"float64", 8},
@@ -56,7 +57,7 @@ std::string text(T number) {
   return std::to_string(number);
 }
 inline std::string type(const Value& value) { return std::string(value.type_name()); }
-/// Moves bytes out of what was parsed, which nothing reads again.
+/// Moves bytes out of the parsed file. Each member is read only once.
 inline std::string take(const Value& value) {
   return std::move(const_cast<std::string&>(value.as_bytes()));
 }
@@ -91,7 +92,7 @@ inline std::string name(Reader& r, std::string_view key, std::int64_t bytes_max 
   check_size(r, key, found.size(), 1, bytes_max);
   const auto odd = [](char c) { return c <= ' ' || c > '~'; };
   if (std::any_of(found.begin(), found.end(), odd)) {
-    r.mistake(key, "expected printable ASCII characters without blanks");
+    r.mistake(key, "expected printable ASCII characters without spaces");
   }
   return found;
 }
@@ -150,7 +151,7 @@ inline std::uint64_t extent(const Reader& r, std::string_view key, std::uint64_t
   }
   return (rows - 1) * pitch + row_bytes;
 }
-/// What stands at `at` of `data_bytes` bytes lies within them, at a multiple of `align`.
+/// Checks that `bytes` bytes at offset `at` lie within `data_bytes` bytes, and that `at` is a multiple of `align`.
 inline void check_position(const Reader& r, std::string_view key, std::int64_t at,
                            std::int64_t bytes, std::int64_t align, std::size_t data_bytes) {
   const auto size = static_cast<std::int64_t>(data_bytes);
@@ -160,7 +161,7 @@ inline void check_position(const Reader& r, std::string_view key, std::int64_t a
   }
 }
 
-/// An argument of an operator holds values of JSON, tensors and dtypes by their names.
+/// Checks that an argument of an operator consists of JSON values, tensors and known dtypes.
 inline void check_argument(const Reader& r, const std::string& path, const Value& value,
                            std::size_t tensors) {
   if (value.is_bytes()) r.mistake(path, "expected a value of JSON, found bytes");

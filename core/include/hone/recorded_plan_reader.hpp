@@ -1,6 +1,7 @@
-// Reads the file of a recorded plan. The writer is untrusted: every member, index, offset, size and
-// lifetime is checked here, once. A mistake is a Failure that names the step, what was found and
-// what was expected: "recorded plan/run/12 (copy): from: bytes 56 to 72 of memory 3, which has 64".
+// Reads the file of a recorded plan. The writer is untrusted, so every member, index, offset, size
+// and lifetime is checked here. A mistake is a Failure that names the step, the found and the
+// expected value: "recorded plan/run/12 (copy): from: found 16 bytes at 56 of memory 3, which has
+// 64 bytes".
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ class PlanReader {
  public:
   explicit PlanReader(std::string_view file) : root_(parse(file)) {}
 
-  /// May be called once: it moves images out of what was parsed.
+  /// May be called only once, because it moves the images out of the parsed file.
   Plan read() {
     Reader r(root_, "recorded plan");
     if (const std::int64_t version = r.integer("version", 0, fields::kMax); version != kVersion) {
@@ -227,7 +228,7 @@ class PlanReader {
     check_overlaps(r, launch);
     return launch;
   }
-  /// What no device takes; a backend checks the limits of its own.
+  /// Refuses shapes that no device accepts. A backend also checks the limits of its device.
   static void check_shape(const Reader& r, const Launch& launch) {
     for (std::size_t i = 1; i < 3; ++i) {
       if (launch.grid[i] > kGridMaxYZ) {
@@ -254,7 +255,7 @@ class PlanReader {
                                ", found " + fields::text(launch.cluster[i]));
     }
   }
-  /// Addresses and tensor maps are parts of the same parameters.
+  /// Checks that no two addresses or tensor maps of a launch share bytes of its parameters.
   static void check_overlaps(const Reader& r, const Launch& launch) {
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
     for (const Relocation& one : launch.addresses) taken.emplace_back(one.at, 8);
@@ -355,7 +356,7 @@ class PlanReader {
     const std::uint64_t element = dtype_bytes(tensor.dtype);
     if (element == 0) {
       r.mistake("dtype",
-                "found '" + tensor.dtype.substr(0, 64) + "', which is no dtype of torch's");
+                "found '" + tensor.dtype.substr(0, 64) + "', expected the name of a torch dtype");
     }
     tensor.sizes = fields::numbers(r, "sizes", 0, kTensorDimsMax, 0, kMemoryBytesMax);
     const std::size_t dims = tensor.sizes.size();
@@ -380,7 +381,7 @@ class PlanReader {
   std::vector<bool> recorded_;  ///< events
 };
 
-/// The plan in a file. A Failure with HONE_INVALID_ARGUMENT says why it is none.
+/// The plan in a file. Throws a Failure with HONE_INVALID_ARGUMENT if the file is not a valid plan.
 inline Plan read_plan(std::string_view file) { return PlanReader(file).read(); }
 
 }  // namespace hone::recorded

@@ -1,5 +1,5 @@
 // Writes a recorded plan as a file: kMagic, then one MessagePack map. recorded_plan_reader.hpp
-// reads it and says what each member may hold.
+// reads it and checks the range of each member.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace hone::recorded {
 
-/// Appends a plan without a copy of it in between: images have up to 64 MiB each.
+/// Appends a plan to a file's bytes directly. Rationale: an image may have 64 MiB, so a copy would be expensive.
 class PlanWriter {
  public:
   explicit PlanWriter(std::string& out) : pack_(out) {}
@@ -109,7 +109,7 @@ class PlanWriter {
   void write(const Step& step) {
     std::visit([&](const auto& work) { write(work, step.stream); }, step.work);
   }
-  /// Begins a step's map, which has `members` more.
+  /// Begins a step's map, which has `members` members besides "do" and "stream".
   void begin(std::string_view what, std::uint32_t stream, std::size_t members) {
     pack_.map(2 + members);
     text("do", what);
@@ -198,7 +198,7 @@ class PlanWriter {
   plugin::Packer pack_;
 };
 
-/// The file of a plan. Nothing is checked: read_plan() does that.
+/// The file of a plan. The plan is not checked; read_plan() does that.
 inline std::string write_plan(const Plan& plan) {
   std::size_t size = std::size_t{1} << 16;
   for (const Image& image : plan.images) size += image.bytes.size();

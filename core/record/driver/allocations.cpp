@@ -1,4 +1,4 @@
-// Memory: allocation, page-locked host memory, and what pointers are.
+// Memory: allocation, page-locked host memory, and attributes of pointers.
 #include <cstdlib>
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace {
 using namespace hone::record;  // NOLINT: functions of C cannot stand in a namespace
 
 constexpr std::size_t kPage = 4096, kPitchUnit = 512;
-/// Context and code take memory on a true device, too.
+/// Device memory that a context and code take on a real device.
 constexpr std::uint64_t kDriverBytes = std::uint64_t{512} << 20;
 
 char g_pool;
@@ -44,7 +44,7 @@ int put(void* out, T value) {
   return kOk;
 }
 
-/// What a pointer points to.
+/// The memory that a pointer points to.
 struct Region {
   bool is_device = false, is_host = false;
   std::uint64_t start = 0, bytes = 0;
@@ -190,7 +190,7 @@ HONE_RECORD_API int cuPointerGetAttributes(unsigned count, int* attributes, void
 }
 HONE_RECORD_API int cuPointerSetAttribute(const void*, int, DeviceAddress) { return kOk; }
 
-// Pools are all the same to a recording.
+// All pools are one, because a recording does not distinguish them.
 HONE_RECORD_API int cuDeviceGetDefaultMemPool(void** pool, int) {
   *pool = &g_pool;
   return kOk;

@@ -1,5 +1,5 @@
-// What every file of the driver's functions needs: the lock of the recording, and the guard at the
-// edge of C.
+// Shared by all files of the driver's functions: the recording's lock, and a guard that turns
+// exceptions into status codes.
 #pragma once
 
 #include <mutex>
@@ -17,10 +17,10 @@ namespace hone::record {
 
 /// The recording of this process. It is never destroyed: programs call the driver while they end.
 Recording& the_recording();
-/// Held by every use of it. A child after fork() may take it, whatever other threads did before.
+/// Held during every use of the recording. After fork(), the child may take it even if another thread of the parent held it.
 std::mutex& recording_lock();
 
-/// Calls `use` with the recording, locked; nothing leaves it but a status.
+/// Calls `use` with the locked recording. Exceptions become a status.
 template <typename Fn>
 int guarded(Fn&& use) {
   const std::lock_guard<std::mutex> lock(recording_lock());
@@ -36,7 +36,7 @@ int guarded(Fn&& use) {
 /// The only context. Programs compare its address.
 ContextHandle the_context();
 
-/// The answer of a function that cannot be recorded, which the recording keeps as its problem.
+/// For calls that cannot be recorded: makes the call the recording's problem and returns kNotSupported.
 int not_supported(const char* function);
 int fail_with(const char* reason);
 

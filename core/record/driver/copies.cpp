@@ -1,4 +1,4 @@
-// The driver's copies and fills, which all become one of two requests.
+// The driver's copies and fills, as CopyRequest and FillRequest.
 #include "record/driver/api.hpp"
 
 namespace {
@@ -25,7 +25,7 @@ int fill_rows(DeviceAddress to, std::size_t pitch, std::uint32_t value, std::uin
   });
 }
 
-/// Nothing where a side is an array of textures.
+/// False if the side is a texture array.
 template <typename Side>
 bool start_of(const Side& side, std::uint64_t& start) {
   if (side.type == kMemoryArray) return false;

@@ -13,8 +13,8 @@ struct Row {
   int value;
 };
 
-/// Sorted by number: what every architecture from 8.0 on has, with the values of Hopper where they
-/// differ between devices.
+/// Attributes of all architectures from 8.0 on, sorted by number. Values that differ between devices
+/// are those of Hopper.
 constexpr Row kDefaults[] = {
     {kBlockThreads, 1024},
     {kBlockX, 1024},
@@ -79,7 +79,7 @@ constexpr Row kDefaults[] = {
     {129, 1},  // unified function pointers
 };
 
-/// Where an architecture differs from the defaults.
+/// An attribute of an architecture that differs from the default.
 struct Difference {
   int architecture;
   Row row;

@@ -1,5 +1,5 @@
-// The device that programs see: facts of the true device that the caller gives, and defaults of its
-// architecture for the rest.
+// The device that programs see: facts of the real device from the caller, and the architecture's
+// defaults for other facts.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hone::record {
 
-/// Device attributes that something in this folder uses by name. The numbers are the driver's.
+/// Device attributes that core/record uses by name. The numbers are the driver's.
 enum Attribute : int {
   kBlockThreads = 1,
   kBlockX = 2,
@@ -41,21 +41,20 @@ enum Attribute : int {
   kClusters = 120,
 };
 
-/// A plain value: what the driver answers about its only device.
+/// The facts that the driver reports about its only device. A plain value.
 struct Device {
   std::string architecture = "sm_90";
   std::string name = "recording device";
   std::uint64_t memory_bytes = std::uint64_t{80} << 30;
-  std::map<int, int> attributes;  ///< of the caller, before the defaults
+  std::map<int, int> attributes;  ///< from the caller; they override the defaults
 
-  /// 0 for an attribute that no table has.
+  /// 0 for an unknown attribute.
   int attribute(int id) const;
   /// 90 for "sm_90a".
   int architecture_number() const;
 };
 
-/// Reads the facts of hone_record_begin(). Throws a plugin::Failure for facts that are not of their
-/// type.
+/// Reads the facts of hone_record_begin(). Throws a plugin::Failure for a fact of another type.
 Device device_of(const plugin::Value& facts);
 
 }  // namespace hone::record

@@ -1,4 +1,4 @@
-// Functions by their name, and what is refused: private tables, and every other public function.
+// Look-up of functions by name. Private tables and unsupported public functions are refused.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace hone::record;  // NOLINT: functions of C cannot stand in a namespace
 
-/// Names that have another form from a version on, and the ones that versions up to 13.0 get.
+/// Functions whose signature depends on the requested version: the first row with `since` at most that version holds.
 struct Versioned {
   const char* name;
   int since;
@@ -60,20 +60,20 @@ HONE_RECORD_API int cuGetProcAddress(const char* name, void** function, int vers
 }
 
 /// Rationale: the vendor's libraries ask for private tables, and then for a proof that the driver
-/// is genuine. Neither is given: such libraries are recorded as operators (hone_record_operator).
-/// To ask is no work, so a recording stays whole: some libraries ask when they are loaded.
+/// is genuine. The recording driver gives neither. Calls of such libraries are recorded as operators
+/// (hone_record_operator). This call is not a problem, because some libraries ask when they are loaded.
 HONE_RECORD_API int cuGetExportTable(const void** table, const Uuid*) {
   *table = nullptr;
   return kNotSupported;
 }
 
-// Every other public function exists and says in the recording that it was called.
+// Every other public function exists. A call of one is the recording's problem.
 #define HONE_NOT_SUPPORTED(name) \
   HONE_RECORD_API int name() { return hone::record::not_supported(#name); }
 #include "record/driver/not_supported.inc"
 #undef HONE_NOT_SUPPORTED
 
-/// For the runtime's library, which refuses functions of its own.
+/// For the runtime's library, which also has functions that are not supported.
 HONE_RECORD_API int hone_record_not_supported(const char* function) {
   return hone::record::not_supported(function);
 }

@@ -1,4 +1,4 @@
-// Images: loading, and finding kernels and variables in them.
+// Images: loading them, and look-up of their kernels and variables.
 #include <dlfcn.h>
 
 #include <fstream>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace hone::record;  // NOLINT: functions of C cannot stand in a namespace
 
-/// The file name of the loaded library whose data this is; empty for other memory.
+/// The file name of the loaded library that contains `image`; empty if none does.
 std::string library_of(const void* image) {
   Dl_info info{};
   if (dladdr(image, &info) == 0 || info.dli_fname == nullptr) return "";
@@ -92,7 +92,7 @@ HONE_RECORD_API int cuModuleLoad(ModuleHandle* module, const char* path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return kFileNotFound;
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  bytes.append(64, '\0');  // headers may be read of any file
+  bytes.append(64, '\0');  // so that a header can be read even from a short file
   return load(module, bytes.data());
 }
 HONE_RECORD_API int cuModuleUnload(ModuleHandle) { return kOk; }

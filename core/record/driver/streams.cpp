@@ -5,7 +5,7 @@ namespace {
 
 using namespace hone::record;  // NOLINT: functions of C cannot stand in a namespace
 
-/// Work on a stream that may not exist.
+/// Calls `use` with a stream; kInvalidHandle if it does not exist.
 template <typename Fn>
 int with_stream(StreamHandle handle, Fn&& use) {
   return guarded([&](Recording& r) -> int {
@@ -71,7 +71,7 @@ HONE_RECORD_API int cuStreamGetDevice(StreamHandle, int* device) {
 }
 HONE_RECORD_API int cuStreamSetAttribute(StreamHandle, int, const void*) { return kOk; }
 
-// No stream is ever captured.
+// Stream capture is refused, so no stream is being captured.
 HONE_RECORD_API int cuStreamBeginCapture_v2(StreamHandle, int) {
   return fail_with("uses stream capture");
 }

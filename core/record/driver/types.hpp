@@ -8,7 +8,7 @@
 
 namespace hone::record {
 
-/// What a function of the driver answers. The numbers are those of the driver.
+/// Status codes. The numbers are the driver's.
 enum Status : int {
   kOk = 0,
   kInvalidValue = 1,
@@ -28,7 +28,7 @@ enum Status : int {
 
 using DeviceAddress = unsigned long long;
 
-/// Handles are addresses of objects of ours. Programs see them as opaque pointers.
+/// Handles are addresses of objects of this library. Programs see them as opaque pointers.
 using ContextHandle = void*;
 using StreamHandle = void*;
 using EventHandle = void*;
@@ -75,12 +75,12 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
-/// Marks in the `extra` argument of a launch.
+/// Keys in the `extra` argument of a launch.
 inline const std::uintptr_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferSize = 2;
 
 enum MemoryType : int { kMemoryHost = 1, kMemoryDevice = 2, kMemoryArray = 3, kMemoryUnified = 4 };
 
-/// One side of a copy of rows.
+/// The source or destination of a copy of rows.
 struct CopySide2D {
   std::size_t x_bytes, y;
   int type;

@@ -34,7 +34,7 @@ enum InfoAttribute : unsigned char {
   kInfoRegisters = 0x2f,
 };
 
-/// A copy of the T at `at`; nothing where the bytes end before.
+/// A copy of the T at `at`; nullopt if the bytes end before.
 template <typename T>
 std::optional<T> read_at(std::string_view bytes, std::uint64_t at) {
   if (at > bytes.size() || bytes.size() - at < sizeof(T)) return std::nullopt;
@@ -198,7 +198,7 @@ class Reader {
                  *read_at<std::uint64_t>(code, at + 8));
   }
 
-  /// Bytes that an instruction reads of a bank. `high`: the second half of the instruction.
+  /// The number of bytes that an instruction reads from a constant bank. `high`: the second half of the instruction.
   static std::uint32_t bytes_read(std::uint64_t opcode, std::uint64_t high, std::uint32_t offset) {
     constexpr std::uint64_t kWide = 5, kWidest = 6;  // .64 and .128
     if (opcode == kIndexedLoad || opcode == kUniformLoad) {
@@ -208,8 +208,8 @@ class Reader {
     return offset % kReadBytes == 0 ? kReadBytes : kReadBytes / 2;
   }
 
-  /// Rationale: every instruction counts as one that names a bank, for many kinds do, and a word
-  /// too many is harmless.
+  /// Marks the words that an instruction names. Rationale: every instruction is taken to name a
+  /// constant bank, because many kinds do, and a word too many is harmless.
   static void mark_named(CubinKernel& kernel, std::uint32_t base, std::uint64_t low,
                          std::uint64_t high) {
     const auto offset = static_cast<std::uint32_t>((low >> 40) & 0x3fff) * 4;

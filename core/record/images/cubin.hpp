@@ -16,15 +16,15 @@ struct Parameter {
 };
 
 struct CubinKernel {
-  std::vector<Parameter> parameters;  ///< in their order
+  std::vector<Parameter> parameters;  ///< in order
   std::uint32_t parameter_bytes = 0;
   std::uint32_t registers = 32;
   std::uint32_t block_threads_max = 1024;
   std::uint32_t shared_bytes = 0;  ///< static
   std::uint32_t local_bytes = 0;
-  /// By word of four bytes: whether an instruction names the parameters' word. Empty: not known.
-  /// Rationale: structs have members that are never set, so that equal launches differ in them. A
-  /// kernel may also read a parameter by its address, which this does not show.
+  /// For each 4-byte word of the parameters: whether an instruction names it. Empty: unknown.
+  /// Rationale: struct members that a program never sets differ between equal launches. A kernel may
+  /// also read a parameter by its address; such reads are not found.
   std::vector<bool> named_words;
 };
 
@@ -38,11 +38,11 @@ struct Cubin {
   std::map<std::string, CubinVariable, std::less<>> variables;
 };
 
-/// Nothing for bytes that are no cubin.
+/// nullopt if the bytes are not a cubin.
 std::optional<Cubin> read_cubin(std::string_view bytes);
 
-/// The size of the ELF file that starts at `start`, from its headers; 0 if it is none or is larger
-/// than `bytes_max`. For callers that the driver's interface gives no size.
+/// The size of the ELF file that starts at `start`, from its headers; 0 if it is not one or is larger
+/// than `bytes_max`. For functions of the driver that get an image without its size.
 std::size_t elf_bytes(const char* start, std::size_t bytes_max);
 
 }  // namespace hone::record

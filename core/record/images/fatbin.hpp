@@ -1,5 +1,5 @@
-// Finds the device code for an architecture in what programs load: a cubin, a fat binary of several
-// images, or the wrapper that compilers put around one.
+// Finds the device code for an architecture in an image that a program loads: a cubin, a fat binary of
+// several images, or the wrapper that compilers put around a fat binary.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace hone::record {
 enum class ImageFound {
   kCubin,
   kNone,           ///< nothing for this architecture
-  kNeedsCompiler,  ///< only a text (PTX) that a just-in-time compiler must compile
+  kNeedsCompiler,  ///< only PTX, which a just-in-time compiler must compile
   kMalformed,
   kNoDecompressor,  ///< compressed with zstd, and libzstd.so.1 is missing
 };
@@ -25,7 +25,7 @@ struct FoundImage {
 /// before others of its major version, and its accelerated form ("sm_90a") before the plain one.
 FoundImage pick_from_fatbin(std::string_view fatbin, int architecture);
 
-/// The same for what the interface gives without its size.
+/// Finds the cubin in an image whose size is unknown.
 FoundImage find_image(const void* image, int architecture);
 
 /// LZ4's block format. False unless exactly out.size() bytes come out.

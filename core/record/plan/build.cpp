@@ -1,4 +1,4 @@
-// Numbering of what a plan refers to, and the lifetimes of its memory.
+// Numbers the objects of a plan and computes the lifetimes of its memory.
 #include "record/plan/build.hpp"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ using recorded::Step;
 constexpr std::string_view kStateKept =
     "keeps state made from an input or a parameter between calls";
 
-/// Numbers of the plan for numbers of the process.
+/// Maps numbers of the process to numbers of the plan, in the order of first use.
 class Numbers {
  public:
-  /// `is_new` tells whether `key` has a number only now.
+  /// `is_new`: whether `key` had no number before.
   std::uint32_t of(std::uint64_t key, bool& is_new) {
     const auto [found, added] =
         numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size()));
@@ -82,7 +82,7 @@ class Builder {
 
   std::uint32_t image(std::uint32_t id) {
     const LoadedImage& image = recording_.images.at(id);
-    // Rationale: copies of an image that have variables in use are images of their own.
+    // Rationale: copies of an image become one, unless the host uses variables of a copy.
     const auto same = std::find_if(image_ids_.begin(), image_ids_.end(), [&](std::uint32_t other) {
       const LoadedImage& known = recording_.images.at(other);
       return other == id ||
@@ -161,7 +161,7 @@ class Builder {
   void renumber_work(recorded::Record& record) { record.event = events_.of(record.event); }
   void renumber_work(recorded::Wait& wait) { wait.event = events_.of(wait.event); }
 
-  /// Marks what a step of the run uses, in numbers of the plan.
+  /// Calls `use` with the plan's number of each memory of a step.
   template <typename Fn>
   static void for_memory_of(const Step& step, Fn&& use) {
     std::visit(
@@ -216,7 +216,7 @@ class Builder {
   std::set<std::uint32_t> pointed_at_;
 };
 
-/// The first limit of plans that this one is over; empty for none.
+/// The first limit that the plan exceeds; empty if it exceeds none.
 std::string limit_passed_by(const recorded::Plan& plan) {
   const std::pair<std::size_t, std::pair<std::int64_t, const char*>> counts[] = {
       {plan.images.size(), {recorded::kImagesMax, "images"}},

@@ -10,11 +10,11 @@
 namespace hone::record {
 
 /// The plan of the last run. Memory, kernels, images, streams and events are numbered in the order
-/// of their first use, so that equal runs give equal plans. Nothing after a problem
-/// (Recording::problem()), which this function may find.
+/// of their first use, so that equal runs give equal plans. nullopt if the recording has a problem
+/// (Recording::problem()); this function may find one.
 std::optional<recorded::Plan> build_plan(Recording& recording);
 
-/// A plan of these steps of a run, without setup and without checks.
+/// A plan of these steps only, without setup and without checks.
 recorded::Plan number_run(const Recording& recording, std::vector<recorded::Step> run);
 
 }  // namespace hone::record

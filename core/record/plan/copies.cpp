@@ -8,7 +8,7 @@
 namespace hone::record {
 namespace {
 
-/// Bytes from the first to the last byte of rows; nothing where that is no number.
+/// The bytes from the first to the last byte of rows; nullopt if rows overlap or the size overflows.
 std::optional<std::uint64_t> extent_of(std::uint64_t bytes, std::uint64_t rows,
                                        std::uint64_t pitch) {
   if (rows <= 1) return bytes;
@@ -17,7 +17,7 @@ std::optional<std::uint64_t> extent_of(std::uint64_t bytes, std::uint64_t rows,
   return (rows - 1) * pitch + bytes;
 }
 
-/// The place of `extent` bytes at a device's address.
+/// The place of `extent` bytes at a device address; nullopt if they do not lie in one memory.
 std::optional<recorded::Place> place_of(const Recording& recording, std::uint64_t address,
                                         std::optional<std::uint64_t> extent) {
   const Pointed pointed = recording.memories.point(address);
@@ -27,10 +27,10 @@ std::optional<recorded::Place> place_of(const Recording& recording, std::uint64_
   return pointed.place;
 }
 
-/// Takes the addresses out of bytes that the host writes. False after a problem.
+/// Moves addresses from a write's bytes to its relocations. False after a problem.
 bool find_addresses(Recording& recording, recorded::Write& write) {
   std::string& bytes = write.bytes;
-  // Rationale: alignment counts where the bytes go to, which is where a kernel reads an address.
+  // Rationale: the destination decides the alignment, because a kernel reads an address there.
   const std::size_t start = (kWord - write.to.offset % kWord) % kWord;
   for (std::size_t at = start; at + kWord <= bytes.size(); at += kWord) {
     if (recording.tensor_maps.find(bytes, at) != nullptr) {
@@ -59,7 +59,7 @@ Status write_from_host(Recording& recording, const CopyRequest& request, std::ui
     const auto* from = reinterpret_cast<const char*>(request.from + row * request.from_pitch);
     recorded::Write step;
     step.to = {to->memory, to->offset + row * request.to_pitch};
-    if (!recording.problem().empty()) return kOk;  // nothing is kept any more
+    if (!recording.problem().empty()) return kOk;  // later steps are dropped
     step.bytes.assign(from, request.bytes);
     if (!find_addresses(recording, step)) return kNotSupported;
     recording.append(stream, std::move(step));

@@ -1,4 +1,4 @@
-// The digest of a run, which leaves out what no call has set.
+// The digest of a run. It ignores parts of parameters that the program never set.
 #include "record/plan/digest.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hone::record {
 namespace {
 
-/// Whether eight bytes look like an address: of memory that was given, or of a program or its libraries.
+/// Whether eight bytes look like an address of allocated memory, the program or its libraries.
 bool looks_like_address(const Memories& memories, std::uint64_t word) {
   constexpr std::uint64_t kProgram = 0x550000000000, kProgramEnd = 0x570000000000;
   constexpr std::uint64_t kLibraries = 0x7e0000000000, kEnd = std::uint64_t{1} << 47;
@@ -18,10 +18,9 @@ bool looks_like_address(const Memories& memories, std::uint64_t word) {
          (word >= kLibraries && word < kEnd);
 }
 
-/// Clears bytes of a struct that may be left over from earlier calls, for a comparison of runs:
-/// words that no instruction of the kernel names, and addresses that are no relocations, at
-/// multiples of four.
-/// Rationale: structs with arrays (of dimensions, of tensors) are filled as far as they are needed.
+/// Clears words of a struct parameter that may be left over from earlier calls: words that no
+/// instruction of the kernel names, and addresses that are not relocations, at multiples of four.
+/// Rationale: programs fill arrays in structs (of dimensions, of tensors) only as far as needed.
 void clear_leftovers(const Memories& memories, std::string& bytes, const Parameter& parameter,
                      const std::vector<bool>& named) {
   constexpr std::size_t kHalf = 4;
@@ -61,7 +60,8 @@ std::uint64_t digest_of_run(const Recording& recording) {
       clear_leftovers(recording.memories, *launch,
                       *recording.kernel(launch->kernel).function->kernel);
   }
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a: equal runs are meant, not forgeries
+  std::uint64_t hash =
+      14695981039346656037u;  // FNV-1a: finds accidental differences; forgeries need no defence here
   for (const char byte : recorded::write_plan(number_run(recording, std::move(run))))
     hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211u;
   return hash;

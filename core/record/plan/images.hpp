@@ -29,19 +29,19 @@ struct Function {
 struct LoadedImage {
   std::uint32_t id = 0;
   std::string bytes;
-  std::string library;  ///< that brought it; empty: it was loaded by itself
+  std::string library;  ///< file name of the library that contains it; empty: none
   Cubin cubin;
   std::map<std::string, Function, std::less<>> functions;
-  std::map<std::string, MemoryId, std::less<>> globals;  ///< those that the host asked for
+  std::map<std::string, MemoryId, std::less<>> globals;  ///< variables that the host has asked for
 };
 
-/// Owns images. Nothing is unloaded: plans refer to what ran before.
+/// Owns images. It unloads none, because recorded steps refer to them.
 class Images {
  public:
   LoadedImage& add(std::string bytes, std::string library, Cubin cubin);
   LoadedImage& at(std::uint32_t id) { return *images_[id]; }
   const LoadedImage& at(std::uint32_t id) const { return *images_[id]; }
-  /// Null for a handle that is none.
+  /// nullptr if the handle is unknown.
   LoadedImage* image(const void* handle) const;
   Function* function(const void* handle) const;
 

@@ -51,7 +51,7 @@ std::optional<Options> read_attributes(Recording& recording, const LaunchRequest
   return options;
 }
 
-/// What the driver checks before a launch.
+/// The checks that the driver makes before a launch.
 Status check(const Recording& recording, const LaunchRequest& request, const Options& options) {
   const Device& device = recording.device;
   const CubinKernel& kernel = *request.function->kernel;
@@ -112,7 +112,7 @@ std::optional<std::string> parameters_of(const LaunchRequest& request) {
   return bytes;
 }
 
-/// Whether the word at `at` is a parameter by itself, and no part of a larger one.
+/// Whether the word at `at` is a parameter of its own, not part of a larger one.
 bool is_pointer_parameter(const CubinKernel& kernel, std::size_t at) {
   return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
                      [at](const Parameter& p) { return p.offset == at && p.bytes == kWord; });
@@ -147,8 +147,8 @@ bool find_places(Recording& recording, const CubinKernel& kernel, recorded::Laun
                                                                  : kNoMemory);
         return false;
       }
-      // Rationale: it may be two numbers, or a member of a struct that was never set, whose stack
-      // memory held an address before. A kernel that uses such an address faults when the plan runs.
+      // Rationale: the word may be two numbers, or an old address in a struct member that was never
+      // set. If it is an address that the kernel uses, the kernel faults when the plan runs.
       continue;
     }
     std::memset(bytes.data() + at, 0, kWord);

@@ -1,5 +1,5 @@
-// Liveness of memory, backwards through the steps of setup. A kernel may read and write all memory
-// that it has an address of.
+// Liveness of memory, backwards through the steps of setup. A kernel may read and write each memory
+// that its parameters point to.
 #include "record/plan/liveness.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ class Visitor {
   void operator()(const recorded::Launch& launch) {
     for (const recorded::Relocation& one : launch.addresses) touch(one.place.memory);
     for (const recorded::TensorMap& one : launch.tensor_maps) touch(one.place.memory);
-    // Variables of the image are the kernel's without an address. Only those count that the host
-    // has asked for: code keeps texts and tables in variables, too.
+    // A kernel can use its image's variables without an address. Only variables that the host has
+    // asked for count, because code also keeps texts and tables in variables.
     for (const auto& [name, id] : recording_.kernel(launch.kernel).function->image->globals)
       touch(id);
   }

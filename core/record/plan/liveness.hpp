@@ -1,4 +1,4 @@
-// Which steps of setup a run depends on.
+// Finds the steps of setup that a run depends on.
 #pragma once
 
 #include <vector>
@@ -9,18 +9,19 @@ namespace hone::record {
 
 /// The memory of a step.
 struct Touched {
-  std::vector<MemoryId> reads, writes;  ///< what it may read and may write
-  std::vector<MemoryId> replaces;  ///< of `writes`, what it writes wholly, with nothing read of it
+  std::vector<MemoryId> reads, writes;  ///< memory that the step may read or write
+  std::vector<MemoryId>
+      replaces;  ///< the part of `writes` that it overwrites completely and does not read
 };
 Touched touched_by(const recorded::Step& step, const Recording& recording);
 
-/// The steps that may have made the contents of `wanted` (by memory), in their order, and those
-/// that may have made what these steps read. Adds all memory of the steps that are kept to
-/// `wanted`.
+/// The steps that may have written the contents of the memories in `wanted`, or contents that such a
+/// step reads, in their order. Adds the memories of these steps to `wanted`, which is indexed by
+/// MemoryId.
 std::vector<recorded::Step> steps_that_make(std::vector<recorded::Step> steps,
                                             std::vector<bool>& wanted, const Recording& recording);
 
-/// The memory whose contents a run gets from before it.
+/// The memories whose contents before the run may affect the run, indexed by MemoryId.
 std::vector<bool> memory_from_before(const std::vector<recorded::Step>& run,
                                      const Recording& recording);
 

@@ -25,7 +25,7 @@ struct MemoryState {
   bool is_result = false;  ///< private memory that became the task's output
 };
 
-/// Where a number points, if it is an address.
+/// The target of a number that may be an address.
 struct Pointed {
   enum class At { kElsewhere, kMemory, kFreedMemory, kNoMemory, kHostMemory };
   At at = At::kElsewhere;
@@ -39,22 +39,22 @@ struct Pointed {
 ///   memories.point(memories.at(*memory).address + 8);  // {kMemory, {*memory, 8}}
 class Memories {
  public:
-  /// Nothing when the address range is used up.
+  /// nullopt if the address range is used up.
   std::optional<MemoryId> add(MemoryState memory);
   /// False if no memory that is not freed starts there.
   bool free(std::uint64_t address);
   MemoryState& at(MemoryId id) { return states_[id]; }
   const MemoryState& at(MemoryId id) const { return states_[id]; }
   std::size_t count() const { return states_.size(); }
-  /// Of private memory and tensors of the task that are not freed.
+  /// The size of all private memory and tensors of the task that are not freed.
   std::uint64_t live_bytes() const { return live_bytes_; }
 
   Pointed point(std::uint64_t word) const;
-  /// The memory that has the byte at `address` (its end excluded).
+  /// The memory that contains the byte at `address`.
   std::optional<MemoryId> holding(std::uint64_t address) const;
-  /// Whether an address is of the device's range, with memory there or not.
+  /// Whether `address` is in the device's range, with or without memory there.
   bool is_device(std::uint64_t address) const;
-  /// Whether it lies in the part of the range from which memory has been given.
+  /// Whether `address` is in the part of the device's range that memory was allocated from.
   bool was_given(std::uint64_t address) const { return address >= start_ && address < next_; }
 
   void add_host(std::uint64_t address, std::uint64_t bytes) { host_[address] = bytes; }

@@ -1,4 +1,4 @@
-// Calls of operators, which Python names (hone_record_operator).
+// Calls of operators, reported by Python (hone_record_operator).
 #include <algorithm>
 #include <optional>
 
@@ -29,7 +29,7 @@ bool is_empty(const recorded::Tensor& tensor) {
 }
 
 /// The places of an operator's tensors. A tensor without elements has no memory; it gets a place in
-/// that of another one. False after a problem.
+/// the memory of another tensor. False after a problem.
 bool find_places(Recording& recording, const Value::Array& values,
                  std::vector<recorded::Tensor>& tensors) {
   std::optional<recorded::Place> any;

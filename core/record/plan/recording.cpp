@@ -41,7 +41,7 @@ void Recording::begin_run() {
     std::move(steps->begin(), steps->end(), std::back_inserter(setup_));
     steps->clear();
   }
-  // Results of the run before are ordinary memory from now on.
+  // The results of the previous run become private memory again.
   for (MemoryId id = 0; id < memories.count(); ++id) {
     MemoryState& memory = memories.at(id);
     if (memory.is_result) memory.kind = recorded::MemoryKind::kPrivate;
@@ -73,12 +73,12 @@ void Recording::forget_what_is_freed() {
   }
 }
 
-/// Rationale: a program may do much before its first run, and free all of it again.
+/// Rationale: a program may do much work before its first run, and free the memory of most of it.
 bool Recording::make_room_in_setup() {
   if (phase_ != Phase::kSetup) return true;
   if (setup_.size() < 2 * kStepsMax && kept_bytes_ < kKeptBytesMax) return true;
   forget_what_is_freed();
-  // Less than was there, so that the next time is far off.
+  // These limits are lower than those above, so that the next search for freed memory is not soon.
   if (setup_.size() > kStepsMax) fail(kTooManySteps);
   if (kept_bytes_ > kKeptBytesMax / 4 * 3) fail(kTooManyBytes);
   return problem_.empty();

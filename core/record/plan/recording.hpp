@@ -1,4 +1,4 @@
-// The recording of a process: everything that it has asked of the device, in phases.
+// The recording of a process: its device work, in phases.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace hone::record {
 
-/// A kernel with what it was granted; steps refer to it by its number.
+/// A kernel with its attributes at a launch. Steps refer to it by its number.
 struct KernelUse {
   Function* function;
   std::uint32_t shared_bytes_max;
@@ -25,13 +25,12 @@ struct KernelUse {
   bool nonportable_clusters;
 };
 
-/// Theory of operation. Steps are recorded as those of a recorded::Plan, but with numbers of the
-/// process: build_plan() (build.hpp) gives them those of the plan. All before the first run is
-/// setup. When another run begins, the one before it joins setup, for it has happened. What a run
-/// is followed by joins setup then, too, and is no part of the plan.
-/// The first problem ends the recording: later steps are dropped.
+/// Theory of operation. Steps have the types of recorded::Plan, but the numbers of the process;
+/// build_plan() (build.hpp) replaces these by the plan's numbers. All steps before the first run are
+/// setup. When another run begins, the steps of the run before it, and the steps since, become setup.
+/// Steps after the last run are not part of the plan. After the first problem, steps are dropped.
 ///
-/// One object of the process, used under its lock (locked.hpp).
+/// One object in a process, used under its lock (driver/api.hpp).
 class Recording {
  public:
   Device device;
@@ -50,7 +49,7 @@ class Recording {
   void fail(std::string_view reason);
   const std::string& problem() const { return problem_; }
 
-  /// Records work on a stream of the plan's kind (Stream::id).
+  /// Records work on the stream with this Stream::id.
   void append(std::uint32_t stream, decltype(recorded::Step::work) work);
   void record(Event& event, std::uint32_t stream);
   void wait(const Event& event, std::uint32_t stream);
@@ -72,7 +71,7 @@ class Recording {
   std::vector<recorded::Step>& steps();
   void push(std::uint32_t stream, decltype(recorded::Step::work) work);
   bool make_room_in_setup();
-  /// Drops steps of setup whose results are freed.
+  /// Drops steps of setup that no memory still allocated depends on.
   void forget_what_is_freed();
 
   bool has_begun_ = false;
@@ -87,7 +86,7 @@ class Recording {
   // Of the present run.
   std::vector<std::uint32_t> used_streams_;
   std::uint32_t last_record_ = 0;
-  std::uint32_t barrier_ = 0;  ///< the recording that all streams must wait for, 0: none
+  std::uint32_t barrier_ = 0;  ///< the event record that all streams must wait for; 0: none
   std::size_t steps_at_barrier_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Streams and events of a program, as far as they order its work.
+// Streams and events of a program, which order its work.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace hone::record {
 
-/// Theory of operation. Stream 0 of a plan is the default stream. A stream that waits for the
-/// default stream on its own (a blocking one) counts as the default stream: all its work is in one
-/// order with it. Other streams have numbers of their own, and only events order them.
+/// Theory of operation. Stream 0 of a plan is the default stream. A blocking stream counts as the
+/// default stream, because the device runs the work of both in order. Other streams have numbers of
+/// their own, and only events order their work.
 struct Stream {
   std::uint32_t id = 0;
   unsigned flags = 0;
@@ -22,7 +22,7 @@ struct Stream {
 
 struct Event {
   std::uint64_t run = 0;     ///< the run in which it was recorded last, 0: none
-  std::uint32_t record = 0;  ///< the number of that recording
+  std::uint32_t record = 0;  ///< the number of that event record
   std::uint32_t stream = 0;
 };
 
@@ -31,7 +31,7 @@ class Streams {
  public:
   Stream& create(unsigned flags, int priority);
   bool destroy(StreamHandle handle) { return streams_.erase(handle) > 0; }
-  /// Null for a handle that is none. The default stream has three handles.
+  /// nullptr if the handle is unknown. The default stream has three handles.
   const Stream* find(StreamHandle handle) const;
 
   Event& create_event();

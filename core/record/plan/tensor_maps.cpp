@@ -11,7 +11,7 @@ namespace {
 
 using Token = std::array<std::uint64_t, kTensorMapBytes / sizeof(std::uint64_t)>;
 
-/// Its words are no address of a device and no small number.
+/// A token's words are neither device addresses nor small numbers.
 constexpr std::uint64_t kMagic = 0xB8D4E1593C7A5EC5;
 
 Token token_of(std::uint64_t index) {

@@ -11,8 +11,8 @@
 
 namespace hone::record {
 
-/// Owns the maps that were encoded. `place` and `at` are filled in when a launch uses one, for the
-/// memory may be freed by then.
+/// Owns the encoded maps. `place` and `at` are filled in at a launch, because the memory may have
+/// been freed since the map was encoded.
 class TensorMaps {
  public:
   struct Encoded {
@@ -22,7 +22,7 @@ class TensorMaps {
 
   /// Writes a new token of kTensorMapBytes to `token`.
   void encode(Encoded encoded, void* token);
-  /// The map whose token starts at byte `at` of `data`.
+  /// The map whose token starts at byte `at` of `data`; nullptr if there is none.
   const Encoded* find(std::string_view data, std::size_t at) const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace hone::record {
 
-/// Addresses are looked for in words of this size.
+/// The size of an address. Addresses are at multiples of it.
 inline constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 /// Problems that more than one file reports.
@@ -21,11 +21,11 @@ inline constexpr std::string_view kFreedMemory = "a kernel gets an address of fr
 inline constexpr std::string_view kNoMemory = "a kernel gets an address outside of any memory";
 inline constexpr std::string_view kHostMemory = "a kernel gets an address of host memory";
 
-/// Clears the unused stack of the thread, as far as a few calls reach. Rationale: parameters of
-/// launches hold members that were never set. With a clear stack, equal calls have equal ones.
+/// Clears 64 KiB of unused stack of the thread. Rationale: launch parameters contain struct members
+/// that were never set and have the stack's old bytes. Equal calls shall have equal bytes there.
 void clear_stack();
 
-/// What a launch asks for, in whatever form.
+/// A launch by any of the driver's launch functions.
 struct LaunchRequest {
   Function* function = nullptr;
   std::array<unsigned, 3> grid{}, block{};
@@ -39,7 +39,7 @@ struct LaunchRequest {
 };
 Status launch(Recording& recording, const LaunchRequest& request);
 
-/// `rows` rows of `bytes`. An address may be of the device or of the host.
+/// Copies `rows` rows of `bytes` bytes. Addresses are those of the device or the host.
 struct CopyRequest {
   std::uint64_t to = 0, from = 0, bytes = 0, rows = 1, to_pitch = 0, from_pitch = 0;
   StreamHandle stream = nullptr;
@@ -54,8 +54,8 @@ struct FillRequest {
 };
 Status fill(Recording& recording, const FillRequest& request);
 
-/// A call of an operator (hone_record_operator). Throws a plugin::Failure for a call that is not of
-/// the documented form.
+/// A call of an operator (hone_record_operator). Throws a plugin::Failure if the call does not have the
+/// documented form.
 Status call_operator(Recording& recording, const plugin::Value& call);
 
 }  // namespace hone::record

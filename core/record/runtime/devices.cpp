@@ -1,4 +1,4 @@
-// Devices, errors and entry points by the runtime's forms.
+// The runtime's functions for devices, errors and entry points.
 #include <cstring>
 
 #include "record/driver/device.hpp"
@@ -156,7 +156,7 @@ HONE_RECORD_API const char* cudaGetErrorString(int status) {
 HONE_RECORD_API int cudaGetDriverEntryPointByVersion(const char* name, void** function,
                                                      unsigned version, unsigned long long flags,
                                                      int* found) {
-  // Rationale: a name that is missing is told by `found`, not by the status.
+  // Rationale: the runtime reports a missing name in `found`, not in the status.
   cuGetProcAddress_v2(name, function, static_cast<int>(version), flags, found);
   return kOk;
 }
@@ -167,7 +167,7 @@ HONE_RECORD_API int cudaGetDriverEntryPoint(const char* name, void** function,
 HONE_RECORD_API int cudaProfilerStart() { return kOk; }
 HONE_RECORD_API int cudaProfilerStop() { return kOk; }
 
-// Every other public function exists and says in the recording that it was called.
+// Every other public function exists. A call of one is the recording's problem.
 #define HONE_NOT_SUPPORTED(name) \
   HONE_RECORD_API int name() { return answered(hone_record_not_supported(#name)); }
 #include "record/runtime/not_supported.inc"

@@ -1,4 +1,4 @@
-// The driver's functions that the runtime calls, and what its files share.
+// The driver's functions that the runtime calls, and helpers that the runtime's files share.
 #pragma once
 
 #include <cstddef>
@@ -84,7 +84,7 @@ namespace hone::record {
 int answered(int status);
 /// Makes the only context current, as the first call of a thread does.
 void need_context();
-/// The driver's handle of a kernel, for the address of its host function or a handle.
+/// Finds the driver's handle of a kernel. `kernel`: the address of its host function, or the handle itself.
 int resolve(const void* kernel, FunctionHandle* function);
 
 }  // namespace hone::record

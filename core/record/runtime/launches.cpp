@@ -1,4 +1,4 @@
-// Launches by the runtime's forms, and what it tells of kernels.
+// The runtime's functions for launches and for attributes of kernels.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -9,7 +9,7 @@ namespace {
 
 using namespace hone::record;  // NOLINT: functions of C cannot stand in a namespace
 
-/// What <<<>>> pushes for the host function that it calls.
+/// The launch configuration that <<<>>> pushes for the host function that it calls.
 struct CallConfiguration {
   Dim3 grid, block;
   std::size_t shared_bytes;
@@ -65,7 +65,7 @@ HONE_RECORD_API int __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::siz
   std::memcpy(stream, &last.stream, sizeof last.stream);
   return kOk;
 }
-/// Rationale: the address stands for the kernel until a launch, so that no image is loaded early.
+/// Rationale: returns the host function's address as the handle, so that an image is loaded only at a launch.
 HONE_RECORD_API int __cudaGetKernel(void** kernel, const void* host) {
   *kernel = const_cast<void*>(host);
   return kOk;

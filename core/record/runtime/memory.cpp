@@ -1,4 +1,4 @@
-// Memory by the runtime's forms.
+// The runtime's functions for memory.
 #include <algorithm>
 
 #include "record/runtime/driver_calls.hpp"

@@ -1,5 +1,5 @@
-// What compiled programs register before main(): images, and host addresses of kernels and
-// variables. An image is loaded when a kernel of it is needed.
+// Registration before main(): compiled programs register images, and host addresses of kernels and
+// variables. An image is loaded when one of its kernels or variables is needed.
 #include <mutex>
 #include <unordered_map>
 
@@ -19,7 +19,7 @@ struct RegisteredSymbol {
   void* handle = nullptr;
 };
 
-/// Owned by the process: programs unregister while they end.
+/// Never destroyed, because programs unregister while they end.
 struct Registry {
   std::mutex lock;
   std::unordered_map<const void*, RegisteredSymbol> functions, variables;

@@ -1,4 +1,4 @@
-// Streams and events by the runtime's forms.
+// The runtime's functions for streams and events.
 #include "record/runtime/driver_calls.hpp"
 
 namespace {
@@ -43,7 +43,7 @@ HONE_RECORD_API int cudaStreamGetDevice(StreamHandle, int* device) {
 }
 HONE_RECORD_API int cudaStreamSetAttribute(StreamHandle, int, const void*) { return kOk; }
 
-// No stream is ever captured.
+// Stream capture is refused, so no stream is being captured.
 HONE_RECORD_API int cudaStreamBeginCapture(StreamHandle stream, int mode) {
   return answered(cuStreamBeginCapture_v2(stream, mode));
 }

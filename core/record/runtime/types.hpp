@@ -9,7 +9,7 @@
 
 namespace hone::record {
 
-/// Answers of the runtime that the driver does not have. All others have the driver's numbers.
+/// Status codes of the runtime that the driver lacks. The others have the driver's numbers.
 inline constexpr int kInvalidSymbol = 13;
 inline constexpr int kInvalidDeviceFunction = 98;
 
@@ -42,7 +42,7 @@ struct PointerAttributes {
   long reserved[8];
 };
 
-/// Every member counts for the layout; few are set.
+/// All members are needed for the layout; few are set.
 struct DeviceProperties {
   char name[256];
   Uuid uuid;

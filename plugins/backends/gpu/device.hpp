@@ -97,8 +97,8 @@ int attribute(const hone_device& device, int which);
 /// How memory that another process can import is asked for.
 gpuAllocation allocation_of(const hone_device& device);
 
-/// Lets a kernel have that much dynamic shared memory; `allowed`: what it was granted so far. A
-/// Failure where the device has less.
+/// Allows a kernel `bytes` bytes of dynamic shared memory. `allowed`: its limit so far, which is raised. Throws a
+/// Failure if the device has less.
 void grant_shared(const hone_device& device, gpuFunction function, const std::string& label,
                   std::uint32_t bytes, std::uint32_t& allowed);
 

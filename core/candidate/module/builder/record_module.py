@@ -2,15 +2,15 @@
 
     python -I -B record_module.py recorder hone-candidate.so DEVICE FOLDER…
 
-FOLDER…: what the process may read. DEVICE: the device of later runs, as for dry_run_module.py.
+FOLDER…: the folders that the process may read. DEVICE: the device of later runs, as for dry_run_module.py.
 
-Theory of operation. hone's recording driver takes the place of the device's, and runs nothing. The module is loaded,
+Theory of operation. hone's recording driver replaces the device's driver and executes nothing. The module is loaded,
 constructed and called as in a process with a device (module_artifact.py). The driver gives the addresses of the task's
-tensors. The first call belongs to the setup: it compiles kernels, and makes what the module keeps. The next two calls
-are recorded. They must be equal, although torch's generators have other seeds: a plan serves all calls. A module that
-draws random numbers, or that does something else each time, has no plan.
+tensors. The first call belongs to the setup: it compiles kernels and makes the state that the module keeps. The next
+two calls are recorded with different seeds of torch's generators. They must do the same work, because one plan serves
+all calls. A module that draws random numbers, or does different work in each call, has no plan.
 
-The answer is a line of JSON, and the plan. The line has "problem": why there is no plan; "" if there is one.
+The answer is a line of JSON, then the plan. The line has "problem": the reason why there is no plan, or "".
 
 The answer is not trusted: it comes from the submission's process. The host checks the plan (recorded_plan.hpp).
 """
@@ -61,8 +61,8 @@ class Recording(Artifact):
     def values(self, seed: int) -> list[int]:
         """The arguments of one call: the address of each of the task's tensors, and the seed.
 
-        Each call has other addresses. So a number that looks like an address in one call does not in the next one,
-        and the calls differ.
+        Each call gets other addresses. If a number happens to look like an address in one call, it does not in the
+        next one. The calls then differ, and the module has no plan.
         """
         sizes = self.sizes_of_tensors()
         return [*(DRIVER.task_memory(i, sizes[name]) for i, name in enumerate(self.tensors)), seed]
@@ -91,7 +91,7 @@ class Recording(Artifact):
         return ARENA.views[key]
 
     def put(self, place: torch.Tensor, found: torch.Tensor, spec: Spec) -> None:
-        """An output that is an allocation of this call becomes the task's tensor; another one is copied."""
+        """Makes an output that this call allocated the task's tensor; copies any other output to it."""
         size = found.numel() * found.element_size()
         fits = found.is_contiguous() and found.dtype == place.dtype and found.untyped_storage().nbytes() == size
         argument = self.tensors.index(spec["tensor"])
@@ -106,7 +106,7 @@ def place_in(error: BaseException) -> str:
 
 
 def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
-    """The plan. Raises NotWhole if the recording is not whole, and what the module raises."""
+    """Returns the plan. Raises NotWhole if the recording is incomplete. Exceptions of the module pass through."""
     DRIVER.begin(device)
     PLACE.use_device(0)
     use_precision(json.loads(content["support"]["module.json"]).get("precision"))
@@ -135,7 +135,7 @@ def answer_to(artifact: bytes, device: dict[str, Any]) -> bytes:
         problem = str(error)
     except Refused as error:
         problem = f"it cannot be called: {error}"
-    except BaseException as error:  # also of the module, which may raise anything
+    except BaseException as error:  # the module may raise any exception
         known = DRIVER.problem()  # a call that the driver refused raises in the module
         problem = known + place_in(error) if known else f"it failed: {words_of(error, 'device')}"
     words = "".join(c if " " <= c <= "~" else " " for c in problem)[:WORDS_MAX]

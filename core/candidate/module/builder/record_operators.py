@@ -1,4 +1,4 @@
-"""Records torch's operators that call a vendor's library (vendor_operators.py) in the place of their kernels."""
+"""Records calls of torch's operators that use a vendor's library (vendor_operators.py), instead of their kernels."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Shaped = Callable[..., Any]
 
 
 class Described:
-    """The arguments of one call as values of JSON; its tensors are in a list of their own."""
+    """The arguments of one call as JSON values. They refer to tensors by an index in `tensors`."""
 
     def __init__(self) -> None:
         self.tensors: list[dict[str, Any]] = []
 
     def tensor(self, tensor: torch.Tensor) -> int:
         if tensor.is_conj() or tensor.is_neg():
-            raise NotWhole("an operator gets a tensor that is conjugated or negated lazily")
+            raise NotWhole("an argument of an operator is a lazily conjugated or negated tensor")
         self.tensors.append(
             {
                 "address": tensor.data_ptr(),
@@ -36,7 +36,7 @@ class Described:
     def value(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             if value.device.type != "cuda":
-                raise NotWhole("an operator gets a tensor of the processor")
+                raise NotWhole("an argument of an operator is a tensor in CPU memory")
             return {"tensor": self.tensor(value)}
         if isinstance(value, (list, tuple)):
             return [self.value(one) for one in value]
@@ -46,11 +46,11 @@ class Described:
             return value
         if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
             return None
-        raise NotWhole(f"an operator gets a {type(value).__name__}")
+        raise NotWhole(f"an argument of an operator has the unsupported type {type(value).__name__}")
 
 
 def without_memory(value: Any) -> Any:
-    """The value with tensors of the device meta, which have a form and no memory."""
+    """The value with its tensors on torch's meta device: the same shapes and strides, without memory."""
     if isinstance(value, torch.Tensor):
         return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
     return [without_memory(one) for one in value] if isinstance(value, (list, tuple)) else value
@@ -76,7 +76,7 @@ def form_of_fused_sum(x: Any, weight: Any, _: Any, __: Any, bias: Any, *rest: An
     return form_of_fused(x, weight, bias, *rest)
 
 
-# The form of results where torch does not describe it for tensors without memory.
+# Functions that compute the shapes of results of operators that torch cannot run on the meta device.
 FORMS: dict[str, Shaped] = {
     "cudnn_convolution": form_of_convolution,
     "cudnn_convolution_transpose": form_of_transposed,
@@ -86,7 +86,7 @@ FORMS: dict[str, Shaped] = {
 
 
 class OperatorRecorder:
-    """Takes the place of the operators' kernels for the device."""
+    """Replaces the operators' kernels for CUDA devices."""
 
     def __init__(self, driver: RecordingDriver) -> None:
         self.driver = driver
@@ -94,11 +94,11 @@ class OperatorRecorder:
 
     def install(self) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch says that a kernel is replaced
+            warnings.simplefilter("ignore")  # torch warns that a kernel is replaced
             for name in OPERATORS:
                 self.replace(name, name)
                 self.replace(name, f"{name}.out")
-                self.replace(name, f"{name}_")  # in place, where there is one
+                self.replace(name, f"{name}_")  # the in-place form, if there is one
 
     def replace(self, name: str, full: str) -> None:
         """Replaces the kernel of the overload `full` ("mm.out") of the operator `name`, if there is one."""

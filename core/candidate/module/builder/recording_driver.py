@@ -1,6 +1,6 @@
-"""The recording driver of hone (core/record) in this process: libraries in the place of the device's driver.
+"""Loads hone's recording driver (core/record): two libraries that replace the device's driver and runtime.
 
-They are loaded here, and must be loaded before torch: its libraries then find them by name.
+Import this module before torch: torch's libraries then find the loaded ones by name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from module_environment import recording_libraries
 
 
 class NotWhole(Exception):
-    """The recording is not the whole work of the module: words that say why."""
+    """The recording is incomplete, so the module has no plan. The text is the reason."""
 
 
 class RecordingDriver:
@@ -33,7 +33,7 @@ class RecordingDriver:
         self.driver.hone_record_finish.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint64)]
 
     def begin(self, device: dict[str, Any]) -> None:
-        """Begins to record for this device (facts by hone's names)."""
+        """Begins to record for a device with these facts, which have hone's names."""
         self.driver.hone_record_begin(json.dumps(device).encode())
 
     def task_memory(self, argument: int, size: int) -> int:
@@ -41,7 +41,7 @@ class RecordingDriver:
         return int(self.driver.hone_record_task_memory(argument, size))
 
     def becomes_result(self, address: int, size: int, argument: int) -> bool:
-        """Makes this allocation of the current run the task's tensor with this number, if it is one of its own."""
+        """Makes an allocation of the current run the task's tensor with this number. False: no such allocation."""
         return bool(self.driver.hone_record_result(address, size, argument))
 
     def operator(self, call: dict[str, Any]) -> None:
@@ -51,16 +51,16 @@ class RecordingDriver:
         self.driver.hone_record_run_begin()
 
     def run_end(self) -> int:
-        """Ends a run. Returns a digest: equal runs have equal ones."""
+        """Ends a run. Returns its digest; equal runs have equal digests."""
         self.driver.hone_record_run_end()
         return int(self.driver.hone_record_run_digest())
 
     def problem(self) -> str:
-        """The first reason why the recording is not whole; empty if it is."""
+        """The first reason why the recording is incomplete; empty if there is none."""
         return str(self.driver.hone_record_problem().decode("utf-8", "replace"))
 
     def finish(self) -> bytes:
-        """The plan of the last run. Raises NotWhole."""
+        """The plan of the last run. Raises NotWhole if the recording is incomplete."""
         data, size = ctypes.c_void_p(), ctypes.c_uint64()
         if not self.driver.hone_record_finish(ctypes.byref(data), ctypes.byref(size)) or data.value is None:
             raise NotWhole(self.problem())

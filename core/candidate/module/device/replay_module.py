@@ -1,12 +1,12 @@
-"""Replays recorded plans in a candidate's process: hone-candidate's loop, with torch's operators.
+"""Replays recorded plans in a candidate's process: the loop of hone-candidate, and torch for a plan's operators.
 
     python -I replay_module.py PLACE hone-candidate.so BACKEND.so DEVICE FOLDER…
 
-PLACE: see module_environment.py. FOLDER…: what the process may read once it is sealed.
+PLACE: see module_environment.py. FOLDER…: the folders that the process may read once it is sealed.
 
-Theory of operation. The backend replays a plan: it loads code, places memory and starts kernels. Where a plan has an
+Theory of operation. The backend replays a plan: it loads code, places memory and starts kernels. For a step that is an
 operator of torch, the backend calls operate(), which runs the operator on the backend's stream (replay_operators.py).
-No Python of a submission ever runs here.
+No Python of a submission runs in this process.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Replayer:
 
 
 def guarded(body: Callable[..., None]) -> Callable[..., int]:
-    """A function for the backend: returns a hone_code, and writes words to the backend's buffer."""
+    """A function for the backend: returns a hone_code, and writes an error's message to the backend's buffer."""
 
     def call(*arguments: int) -> int:
         *given, message, size = arguments
@@ -102,9 +102,9 @@ def main() -> int:
     replayer = Replayer()
     functions = Functions(
         struct_size=ctypes.sizeof(Functions),
-        on_device=0,  # opened at once: hone's own code runs here, and is sealed with the device open
+        on_device=0,  # the device is opened before the process is sealed: only hone's code runs here
         open=OPEN(guarded(replayer.open_device)),
-        trim=TRIM(lambda: None),  # graphs use what operators have allocated
+        trim=TRIM(lambda: None),  # frees nothing: graphs use memory that operators have allocated
         flags=FLAGS(lambda: 0),
         load_operators=LOAD_OPERATORS(guarded(replayer.load_operators)),
         operate=OPERATE(guarded(replayer.operate)),

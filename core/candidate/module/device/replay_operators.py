@@ -1,7 +1,7 @@
 """Calls the operators of a recorded plan, with their tensors at addresses that the backend gives.
 
-The plan was written by an untrusted process; the backend has checked that each tensor lies in the plan's memory. Here
-only operators of vendor_operators.py are called, with arguments of JSON.
+The plan was written by an untrusted process. The backend has checked that each tensor lies in the plan's memory. This
+module calls only the operators of vendor_operators.py, with arguments that are JSON values, tensors and dtypes.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from vendor_operators import COPIED, OPERATORS, SETTINGS, use_settings
 
 
 class UnknownOperator(Exception):
-    """The plan asks for an operator that is not in the table."""
+    """The plan has an operator or a setting that is not in vendor_operators.py, or an unknown dtype."""
 
 
 def dtype_named(name: str) -> torch.dtype:
     found = getattr(torch, name, None)
     if not isinstance(found, torch.dtype):
-        raise UnknownOperator(f"found the dtype {name!r}")
+        raise UnknownOperator(f"found the dtype {name!r}, which torch does not have")
     return found
 
 
 def extent(sizes: list[int], strides: list[int]) -> int:
-    """The elements from the first to the last one of a tensor."""
+    """The number of elements from the first to the last one of a tensor, with the gaps between them."""
     return 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
 
 
@@ -34,13 +34,13 @@ class ReplayedOperator:
     """One call of a plan."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        """spec: an operator as recorded_plan.hpp has it."""
+        """`spec`: an element of the list of load_operators() in core/include/hone/backend.h."""
         name = spec["name"]
         if name not in OPERATORS:
             raise UnknownOperator(f"found the operator {name!r}; known: {', '.join(sorted(OPERATORS))}")
         unknown = set(spec["settings"]) - set(SETTINGS)
         if unknown:
-            raise UnknownOperator(f"found the settings {', '.join(sorted(unknown))}")
+            raise UnknownOperator(f"found unknown settings: {', '.join(sorted(unknown))}; known: {', '.join(SETTINGS)}")
         self.spec = spec
         self.way = OPERATORS[name]
         self.call = getattr(getattr(torch.ops.aten, name), self.way.overload)
@@ -78,7 +78,7 @@ class ReplayedOperator:
 
 
 class ReplayedOperators:
-    """The operators of the loaded plan."""
+    """The operators of one loaded plan."""
 
     def __init__(self) -> None:
         self.calls: list[ReplayedOperator] = []

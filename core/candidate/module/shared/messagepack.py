@@ -1,11 +1,11 @@
-"""Decodes MessagePack. The interpreters of modules have torch, and not always a package for this."""
+"""Decodes MessagePack, because an interpreter with torch may have no package that does."""
 
 from __future__ import annotations
 
 import struct
 from typing import Any
 
-# The first byte of a value, and the format of its number or of its length.
+# From the first byte of a value to the struct format of its number or its length.
 NUMBERS = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q"} | {
     0xD0: ">b",
     0xD1: ">h",
@@ -20,7 +20,7 @@ MAPS = {0xDE: ">H", 0xDF: ">I"}
 
 
 class Decoder:
-    """Decodes one value. Raises ValueError for what is no MessagePack, or is cut off."""
+    """Decodes one value. Raises ValueError if the bytes are not MessagePack or end too early."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -68,4 +68,4 @@ class Decoder:
             return self.array(self.number(ARRAYS[tag]))
         if tag in MAPS:
             return self.map(self.number(MAPS[tag]))
-        raise ValueError(f"the byte {tag:#x} begins no value")
+        raise ValueError(f"found the byte {tag:#x}, which cannot begin a value")

@@ -1,8 +1,8 @@
-"""Torch's operators that call a vendor's library (cuBLAS, cuDNN, cuFFT), and their form in a recorded plan.
+"""The torch operators that call a vendor's library (cuBLAS, cuDNN, cuFFT).
 
-A recording has no kernels of these libraries. It has the operator with its tensors instead (record_operators.py), and a
-trusted process calls the operator when the plan is replayed (replay_operators.py). Operators that are not in this table
-are refused there.
+A recorded plan has no kernels of these libraries. It has the operator with its tensors instead (record_operators.py),
+and a trusted process calls the operator when the plan is replayed (replay_operators.py). That process refuses operators
+that are not in this table.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import torch
 class VendorOperator(NamedTuple):
     """How an operator is called when a plan is replayed.
 
-    `writes_to`: the names of the arguments for its results, of an overload that writes to given tensors; empty if there
-    is none, so its results are copied. `overload`: the name of that overload.
+    `overload`: the name of the overload to call. `writes_to`: the names of its arguments for the tensors that get the
+    results; empty if it has none, in which case its results are copied to these tensors.
     """
 
     overload: str = "out"
     writes_to: tuple[str, ...] = ("out",)
 
 
-# Without the overload for given results, where torch has only a generated one, which copies as well.
+# For operators without an overload that writes to given tensors. One that torch generates would copy as well.
 COPIED = VendorOperator("default", ())
 
 OPERATORS: dict[str, VendorOperator] = {
@@ -35,7 +35,7 @@ OPERATORS: dict[str, VendorOperator] = {
     **dict.fromkeys(("cudnn_convolution_add_relu", "_cudnn_rnn", "linalg_solve_triangular"), COPIED),
 }
 
-# Settings of torch that decide what these operators compute, by their names in a plan.
+# Settings of torch that change the results or the algorithms of these operators, by their names in a plan.
 SETTINGS = {
     "matmul_tf32": ("torch.backends.cuda.matmul", "allow_tf32"),
     "reduced_f16": ("torch.backends.cuda.matmul", "allow_fp16_reduced_precision_reduction"),

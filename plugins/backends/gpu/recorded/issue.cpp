@@ -77,10 +77,10 @@ std::string bound_parameters(const LoadedPlan& loaded, const Launch& launch,
   return parameters;
 }
 
-/// Steps of one phase, one after another.
+/// Issues the steps of one phase in order.
 class Issue {
  public:
-  /// `one_stream`: all steps are for the device's stream, in their order.
+  /// `one_stream`: issues all steps to the device's stream.
   Issue(LoadedPlan& loaded, Binding& binding, const char* phase, bool one_stream)
       : loaded_(loaded),
         gpu_(loaded.device.gpu),
@@ -219,7 +219,7 @@ std::uint32_t operators_in(const std::vector<Step>& steps) {
   }));
 }
 
-/// Puts the bytes of all steps that write into device memory.
+/// Copies the bytes of all write steps to device memory.
 void stage(LoadedPlan& loaded, Binding& binding, const std::vector<Step>& steps) {
   std::string all;
   binding.staged.assign(steps.size(), 0);

@@ -9,12 +9,13 @@
 namespace hone_gpu {
 
 struct Layout {
-  std::vector<std::uint64_t> offsets;  ///< of each of the plan's memories; 0 for those not private
-  std::uint64_t bytes = 0;             ///< of all
+  std::vector<std::uint64_t>
+      offsets;              ///< of each memory of the plan; 0 for memories that are not private
+  std::uint64_t bytes = 0;  ///< of the whole layout
 };
 
-/// First fit: memory whose steps are over may be used again, at multiples of 512 bytes. Nothing is
-/// shared where steps may run at the same time: with several streams or overlapping launches.
+/// First fit, at multiples of 512 bytes. Memories with separate lifetimes may share bytes, unless
+/// steps may run at the same time: with several streams or overlapping launches.
 Layout lay_out(const hone::recorded::Plan& plan);
 
 }  // namespace hone_gpu

@@ -1,4 +1,4 @@
-// Loading as a list of steps; what was loaded so far is given back where one of them fails.
+// Loads a plan in steps. If a step fails, the destructor releases the resources of the steps before.
 #include "recorded/loaded_plan.hpp"
 
 #include <elf.h>
@@ -24,7 +24,7 @@ using hone::recorded::Operator;
 using hone::recorded::Plan;
 using hone::recorded::Step;
 
-/// "sm_90a" runs what was built for "sm_90".
+/// The architecture without its suffix: a device of "sm_90a" also runs code for "sm_90".
 std::string family(std::string architecture) {
   if (architecture.rfind("sm_", 0) == 0 && architecture.back() == 'a') architecture.pop_back();
   return architecture;
@@ -37,8 +37,8 @@ void check_architecture(const LoadedPlan& loaded) {
        "the plan was recorded for " + loaded.plan.architecture + ", the device is " + here);
 }
 
-/// The driver is given no size, and takes texts that it would compile: an image is an ELF file that
-/// ends where its bytes do.
+/// Rationale: the driver gets no size with an image, and also accepts PTX, which it would compile. So
+/// an image must be an ELF file whose tables lie within its bytes.
 void check_image(const std::string& bytes, std::size_t number) {
   Elf64_Ehdr header{};
   const bool has_header = bytes.size() >= sizeof header;
@@ -52,7 +52,7 @@ void check_image(const std::string& bytes, std::size_t number) {
       !holds(header.e_phoff, header.e_phnum, header.e_phentsize)) {
     fail(HONE_INVALID_ARGUMENT, "recorded plan/images/" + std::to_string(number) +
                                     ": expected a whole ELF file of 64 bits, found " +
-                                    std::to_string(bytes.size()) + " other bytes");
+                                    std::to_string(bytes.size()) + " bytes of something else");
   }
 }
 
@@ -68,7 +68,7 @@ void load_images(LoadedPlan& loaded) {
   }
 }
 
-/// The bytes that a kernel reads of its parameters; 0 where the driver cannot tell.
+/// The size of a kernel's parameters; 0 if the driver does not report it.
 std::uint64_t parameter_bytes(const Driver& gpu, gpuFunction function) {
   std::uint64_t end = 0;
   for (std::size_t i = 0;; ++i) {

@@ -14,15 +14,16 @@ namespace hone_gpu {
 
 struct PlanKernel {
   gpuFunction function = nullptr;
-  std::string label;                  ///< for messages
-  std::uint32_t shared_allowed = 0;   ///< bytes of dynamic shared memory that were granted
-  std::uint64_t parameter_bytes = 0;  ///< that it reads; 0 where the driver cannot tell
+  std::string label;                 ///< for messages
+  std::uint32_t shared_allowed = 0;  ///< bytes of dynamic shared memory that were granted
+  std::uint64_t parameter_bytes =
+      0;  ///< that the kernel takes; 0 if the driver does not report them
 };
 
-/// Owns what it holds of the device. One thread at a time.
+/// Owns its resources on the device. Only one thread may use it at a time.
 struct LoadedPlan {
-  /// Reads and loads a file, runs its setup and waits for it. A Failure says what the plan or the
-  /// device lacks.
+  /// Reads and loads a file, runs its setup and waits for it. Throws a Failure if the plan is not
+  /// valid or the device lacks something for it.
   static std::unique_ptr<LoadedPlan> load(hone_device& device, std::string_view file);
   explicit LoadedPlan(hone_device& of) : device(of) {}
   ~LoadedPlan();
@@ -34,12 +35,12 @@ struct LoadedPlan {
   std::vector<gpuModule> modules;
   std::vector<PlanKernel> kernels;
   std::uint64_t private_address = 0;
-  std::vector<std::uint64_t> addresses;  ///< of each memory; 0 for the task's
+  std::vector<std::uint64_t> addresses;  ///< of each memory; 0 for the task's tensors
   std::vector<gpuStream> streams;        ///< [0] is the device's
   std::vector<gpuEvent> events;
   gpuEvent fork = nullptr;
-  std::vector<gpuEvent> joins;  ///< of each stream but [0]
-  std::uint64_t number = 0;     ///< of the plan for `python`, from 1; 0 if it has no operators
+  std::vector<gpuEvent> joins;  ///< of each stream except [0]
+  std::uint64_t number = 0;     ///< names the plan to the interpreter, from 1; 0: no operators
 };
 
 }  // namespace hone_gpu

@@ -1,4 +1,4 @@
-// First fit in one range of addresses, with memory mapped at its end as it is needed.
+// First fit in one range of addresses. Memory is mapped at the end of the mapped part when it is needed.
 #include "recorded/memory_pool.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace hone_gpu {
 namespace {
 
 constexpr std::uint64_t kPlaceAlign = 512;
-constexpr std::uint64_t kKeptPart = 8;  ///< of the device's memory, one part is kept
-constexpr std::uint64_t kChunkMax = std::uint64_t{256} << 20;  ///< what is given back at a time
+constexpr std::uint64_t kKeptPart = 8;  ///< 1/8 of the device's memory stays mapped
+constexpr std::uint64_t kChunkMax = std::uint64_t{256} << 20;  ///< unit in which memory is unmapped
 
 std::uint64_t rounded(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -57,7 +57,7 @@ void MemoryPool::give_back(std::uint64_t address) {
   const auto found = taken_.find(address - base_);
   if (address == 0 || found == taken_.end()) return;
   const Driver& gpu = device_.gpu;
-  // In a context that a fault has ended this changes nothing, and nothing follows in it.
+  // The result is ignored: it fails only in a context that a fault has ended, and no plan follows there.
   gpu.gpuMemsetD8Async(to_address(address), 0, found->second, device_.stream);
   taken_.erase(found);
   std::uint64_t needed = reserved_ / kKeptPart;

@@ -11,21 +11,21 @@ struct hone_device;
 
 namespace hone_gpu {
 
-/// Physical memory that stays mapped when a plan is unloaded, because freshly mapped memory is slow
-/// and noisy at first. Addresses are reserved once, as many as the device has memory, and mapped
-/// from their begin on. What is taken is zeroed, and so is what is given back: plans follow each
-/// other in one process. Everything is in order with the device's stream.
+/// Device memory that stays mapped when a plan is unloaded, because freshly mapped memory is slow and
+/// noisy at first. The pool reserves one range of addresses, as large as the device's memory, and
+/// maps memory from the range's start on. It clears memory when it is taken and when it is given
+/// back, because plans of one process follow each other. Clearing is in order with the device's stream.
 class MemoryPool {
  public:
   explicit MemoryPool(hone_device& device);
-  /// All that was taken must have been given back.
+  /// All taken memory must have been given back.
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// The address of `bytes` bytes at a multiple of 512. A Failure where the device has too few.
+  /// The address of `bytes` bytes, a multiple of 512. Throws a Failure if the device has too little memory.
   std::uint64_t take(std::uint64_t bytes);
-  /// Keeps up to an eighth of the device's memory for the next plan. 0 is allowed.
+  /// Up to an eighth of the device's memory stays mapped for the next plan. 0 is allowed.
   void give_back(std::uint64_t address);
 
  private:
@@ -43,10 +43,10 @@ class MemoryPool {
   std::uint64_t reserved_ = 0;  ///< bytes of addresses
   std::uint64_t mapped_ = 0;    ///< bytes with memory behind them
   std::vector<Chunk> chunks_;
-  std::map<std::uint64_t, std::uint64_t> taken_;  ///< offset and bytes
+  std::map<std::uint64_t, std::uint64_t> taken_;  ///< bytes by offset
 };
 
-/// The device's, made at its first use.
+/// The pool of a device; made at the first use.
 MemoryPool& pool_of(hone_device& device);
 
 }  // namespace hone_gpu

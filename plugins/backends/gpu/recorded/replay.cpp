@@ -12,7 +12,7 @@ using hone::plugin::fail;
 using hone::recorded::Memory;
 using hone::recorded::MemoryKind;
 
-/// Rationale: a round has at most 64 calls, in any order, and other work comes between rounds.
+/// Rationale: a round has at most 64 calls, which come in any order, and other calls come between rounds.
 constexpr std::size_t kGraphsMax = 128, kGraphsLeast = 4;
 constexpr std::size_t kGraphStepsMax = std::size_t{1} << 17;  ///< of all graphs of a plan
 
@@ -22,7 +22,7 @@ bool has_graphs(const Driver& gpu) {
          gpu.gpuStreamBeginCapture != nullptr && gpu.gpuStreamEndCapture != nullptr;
 }
 
-/// A graph of one step takes longer to launch than the step, unless an interpreter makes it.
+/// A graph of one step takes longer to launch than the step, unless the step is an operator, which needs Python.
 bool is_worth_a_graph(const hone::recorded::Plan& plan) {
   return plan.run.size() > 1 ||
          (plan.run.size() == 1 &&
@@ -104,7 +104,7 @@ Replay::Prepared& Replay::prepare(std::vector<std::uint64_t> key) {
 }
 
 void Replay::drop(Prepared& prepared) {
-  // What still runs is kept by the driver until it is done; staged bytes are given back in order.
+  // The driver keeps a graph until its launches are done. Staged bytes are given back in the stream's order.
   if (prepared.graph != nullptr) loaded_->device.gpu.gpuGraphExecDestroy(prepared.graph);
   unbind(*loaded_, prepared.binding);
 }
@@ -130,8 +130,8 @@ gpuGraphExec Replay::captured(Prepared& prepared) {
   return made;
 }
 
-/// Rationale: an operator may do what no graph takes. Then calls are made step by step, and what is
-/// wrong with a step is told there.
+/// Rationale: an operator may do work that cannot be captured. Calls are then issued step by step,
+/// and errors of a step are reported there.
 void Replay::capture(Prepared& prepared) {
   try {
     prepared.graph = captured(prepared);
@@ -144,7 +144,7 @@ void Replay::call(const hone_buffer& buffer, const std::uint64_t* offsets) {
   const hone_device& device = loaded_->device;
   use(device);
   Prepared& prepared = prepare(addresses_in(buffer, offsets));
-  // Rationale: what a kernel or an operator sets up at its first use belongs into no graph.
+  // Rationale: the driver or an operator may initialise at the first use, which must not become part of a graph.
   const bool first = !has_run_;
   if (first) issue_run(*loaded_, prepared.binding);
   has_run_ = true;

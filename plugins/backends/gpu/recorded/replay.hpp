@@ -15,9 +15,9 @@ namespace hone_gpu {
 /// Whether an artifact's bytes are a recorded plan.
 bool is_recorded_plan(std::string_view bytes);
 
-/// A loaded plan and what its calls have made ready: a CUDA graph for each set of addresses that the
-/// task's tensors had, the last 128 of them. A call at new addresses makes its graph first, so who
-/// measures calls at all addresses once before.
+/// A loaded plan and its CUDA graphs: one for each set of addresses of the task's tensors, at most
+/// 128, the last used ones. The first call at new addresses makes their graph. To measure, call once
+/// at each set of addresses before.
 ///
 ///   Replay replay(LoadedPlan::load(device, bytes));
 ///   replay.check_arguments(kinds, count);
@@ -29,9 +29,9 @@ class Replay {
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  /// A Failure where the plan uses arguments that are not there or are no buffers.
+  /// Throws a Failure if the plan uses an argument that is missing or is not a buffer.
   void check_arguments(const std::uint32_t* kinds, std::uint32_t count) const;
-  /// Starts a call on the device's stream. `offsets`: of each argument in the buffer.
+  /// Starts a call on the device's stream. `offsets`: the offset of each argument in the buffer.
   void call(const hone_buffer& buffer, const std::uint64_t* offsets);
 
  private:

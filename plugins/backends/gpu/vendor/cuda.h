@@ -19,7 +19,7 @@ inline constexpr char kCompilerName[] = "NVRTC";
 inline constexpr char kHeader[] = "cuda_fp16.h";  // what the folder of the vendor's headers has
 inline constexpr int kDriverMin = 11080;          // 11.8: launches in clusters
 inline constexpr char kToolkitFolder[] = "/usr/local", kToolkitPrefix[] = "cuda";
-// A source that the runtime compiler builds has what these declare.
+// The declarations of these headers are available to sources that the runtime compiler builds.
 inline constexpr const char* kImpliedHeaders[] = {"cuda_runtime.h", "device_launch_parameters.h"};
 inline std::string version_text(int driver) {
   return "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);

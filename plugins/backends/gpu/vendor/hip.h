@@ -21,7 +21,7 @@ inline constexpr char kCompilerName[] = "hiprtc";
 inline constexpr char kHeader[] = "hip/hip_fp16.h";  // what the folder of the vendor's headers has
 inline constexpr int kDriverMin = 60000000;          // 6.0: device memory that processes share
 inline constexpr char kToolkitFolder[] = "/opt", kToolkitPrefix[] = "rocm";
-// A source that the runtime compiler builds has what these declare.
+// The declarations of these headers are available to sources that the runtime compiler builds.
 inline constexpr const char* kImpliedHeaders[] = {"hip/hip_fp16.h", "hip/hip_runtime.h"};
 inline std::string version_text(int driver) {
   return "HIP " + std::to_string(driver / 10000000) + "." + std::to_string(driver / 100000 % 100);
