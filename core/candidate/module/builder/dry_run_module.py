@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import ctypes
 import json
 import os
 import re
@@ -46,6 +45,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 import module_cache
 import module_extension
+from answer_host import answer_host
 from known_extension import known_extension
 from module_absent_device import Absent, Doubts, Enough, compiling_for, target_of
 from module_artifact import Artifact, run_source
@@ -345,28 +345,8 @@ def answer_to(artifact: bytes, device: dict[str, Any]) -> bytes:
     return b"\n".join((first, work.encode(), json.dumps(module_cache.packed(new)).encode()))
 
 
-ANSWER = ctypes.CFUNCTYPE(
-    None,
-    ctypes.c_void_p,
-    ctypes.c_uint64,
-    ctypes.POINTER(ctypes.c_void_p),
-    ctypes.POINTER(ctypes.c_uint64),
-)
-
-
 def main() -> int:
-    _, library, device, *folders = sys.argv[1:]
-    kept: list[bytes] = []  # the library reads the answer after the function has returned
-
-    def answer(address: int, size: int, found: Any, length: Any) -> None:
-        kept.append(answer_to(ctypes.string_at(address, size), json.loads(device)))
-        found[0] = ctypes.cast(ctypes.c_char_p(kept[-1]), ctypes.c_void_p).value
-        length[0] = len(kept[-1])
-
-    words = [word.encode() for word in ("dry-run", *folders)]
-    arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
-    function = ANSWER(answer)
-    return int(ctypes.CDLL(library).hone_dry_run_main(len(words), arguments, function))
+    return answer_host("dry-run", answer_to)
 
 
 if __name__ == "__main__":

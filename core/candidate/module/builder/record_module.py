@@ -18,11 +18,9 @@ The answer is not trusted: it comes from the submission's process. The host chec
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import sys
-import traceback
 import warnings
 from typing import Any
 
@@ -37,8 +35,9 @@ from recording_driver import DRIVER, NotWhole  # before torch, whose libraries t
 import torch
 
 import module_extension
+from answer_host import answer_host
 from module_artifact import DTYPES, Artifact, Spec
-from module_errors import SOURCES, words_of
+from module_errors import place_of, words_of
 from module_extension import Extensions
 from module_place import ARENA, PLACE
 from module_tf32 import use_precision
@@ -99,12 +98,6 @@ class Recording(Artifact):
             place.copy_(found)
 
 
-def place_in(error: BaseException) -> str:
-    """ " (submission.py:31)": the innermost line of the module's source in a traceback; empty if there is none."""
-    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in SOURCES]
-    return f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
-
-
 def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
     """Returns the plan. Raises NotWhole if the recording is incomplete. Exceptions of the module pass through."""
     DRIVER.begin(device)
@@ -137,34 +130,14 @@ def answer_to(artifact: bytes, device: dict[str, Any]) -> bytes:
         problem = f"it cannot be called: {error}"
     except BaseException as error:  # the module may raise any exception
         known = DRIVER.problem()  # a call that the driver refused raises in the module
-        problem = known + place_in(error) if known else f"it failed: {words_of(error, 'device')}"
+        problem = known + place_of(error) if known else f"it failed: {words_of(error, 'device')}"
     words = "".join(c if " " <= c <= "~" else " " for c in problem)[:WORDS_MAX]
     return json.dumps({"problem": words}).encode() + b"\n" + plan
 
 
-ANSWER = ctypes.CFUNCTYPE(
-    None,
-    ctypes.c_void_p,
-    ctypes.c_uint64,
-    ctypes.POINTER(ctypes.c_void_p),
-    ctypes.POINTER(ctypes.c_uint64),
-)
-
-
 def main() -> int:
     warnings.simplefilter("ignore")
-    _, library, device, *folders = sys.argv[1:]
-    kept: list[bytes] = []  # the library reads the answer after the function has returned
-
-    def answer(address: int, size: int, found: Any, length: Any) -> None:
-        kept.append(answer_to(ctypes.string_at(address, size), json.loads(device)))
-        found[0] = ctypes.cast(ctypes.c_char_p(kept[-1]), ctypes.c_void_p).value
-        length[0] = len(kept[-1])
-
-    words = [word.encode() for word in ("record", *folders)]
-    arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
-    function = ANSWER(answer)
-    return int(ctypes.CDLL(library).hone_dry_run_main(len(words), arguments, function))
+    return answer_host("record", answer_to)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import ctypes
 import os
 import sys
 import warnings
-from collections.abc import Callable
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "shared"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # python -I leaves both out
@@ -24,27 +23,27 @@ import module_environment  # noqa: F401  first: it sets what torch reads
 # isort: split
 import torch
 
+from backend_functions import (
+    FAILED_PRECONDITION,
+    FLAGS,
+    INVALID_ARGUMENT,
+    LOAD_OPERATORS,
+    OPEN,
+    OPERATE,
+    RESOURCE_EXHAUSTED,
+    TRIM,
+    U64,
+    Functions,
+    guarded,
+    run_candidate,
+)
 from messagepack import Decoder
 from module_errors import words_of
 from module_phrases import lacks_memory
 from module_place import PLACE
 from replay_operators import ReplayedOperators, UnknownOperator
-from run_module import (
-    FAILED_PRECONDITION,
-    FLAGS,
-    INVALID_ARGUMENT,
-    LOAD_OPERATORS,
-    OK,
-    OPEN,
-    OPERATE,
-    RESOURCE_EXHAUSTED,
-    TRIM,
-    Functions,
-)
 
 del sys.path[:2]
-
-U64 = ctypes.c_uint64
 
 
 class Replayer:
@@ -75,24 +74,12 @@ class Replayer:
         self.plans[plan].run(number, list((U64 * count).from_address(addresses)) if count else [], stream)
 
 
-def guarded(body: Callable[..., None]) -> Callable[..., int]:
-    """A function for the backend: returns a hone_code, and writes an error's message to the backend's buffer."""
-
-    def call(*arguments: int) -> int:
-        *given, message, size = arguments
-        try:
-            body(*given)
-            return OK
-        except UnknownOperator as error:
-            code, words = INVALID_ARGUMENT, str(error)
-        except BaseException as error:
-            words = words_of(error, "device")
-            code = RESOURCE_EXHAUSTED if lacks_memory(words) else FAILED_PRECONDITION
-        data = words.encode("utf-8", "replace")[: size - 1] + b"\0"
-        ctypes.memmove(message, data, len(data))
-        return code
-
-    return call
+def failure(error: BaseException) -> tuple[int, str]:
+    """The hone_code and the words of an exception."""
+    if isinstance(error, UnknownOperator):
+        return INVALID_ARGUMENT, str(error)
+    words = words_of(error, "device")
+    return RESOURCE_EXHAUSTED if lacks_memory(words) else FAILED_PRECONDITION, words
 
 
 def main() -> int:
@@ -101,17 +88,14 @@ def main() -> int:
     torch.set_num_threads(1)
     replayer = Replayer()
     functions = Functions(
-        struct_size=ctypes.sizeof(Functions),
         on_device=0,  # the device is opened before the process is sealed: only hone's code runs here
-        open=OPEN(guarded(replayer.open_device)),
+        open=OPEN(guarded(replayer.open_device, failure)),
         trim=TRIM(lambda: None),  # frees nothing: graphs use memory that operators have allocated
         flags=FLAGS(lambda: 0),
-        load_operators=LOAD_OPERATORS(guarded(replayer.load_operators)),
-        operate=OPERATE(guarded(replayer.operate)),
+        load_operators=LOAD_OPERATORS(guarded(replayer.load_operators, failure)),
+        operate=OPERATE(guarded(replayer.operate, failure)),
     )
-    words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
-    arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
-    return int(ctypes.CDLL(library).hone_candidate_main(len(words), arguments, ctypes.byref(functions)))
+    return run_candidate(library, backend, device, folders, functions)
 
 
 if __name__ == "__main__":

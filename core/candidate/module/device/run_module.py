@@ -35,6 +35,23 @@ except ImportError as error:
 # isort: split
 import module_cache
 import module_extension
+from backend_functions import (
+    FAILED_PRECONDITION,
+    FLAGS,
+    GET_KERNEL,
+    INVALID_ARGUMENT,
+    LAUNCH,
+    LOAD,
+    NOT_FOUND,
+    OBSERVE,
+    OPEN,
+    RESOURCE_EXHAUSTED,
+    TRIM,
+    Functions,
+    guarded,
+    run_candidate,
+    write_words,
+)
 from module_artifact import Artifact, Mismatch
 from module_baseline import Baseline
 from module_errors import cause_of, words_of
@@ -53,7 +70,6 @@ with contextlib.suppress(ImportError):  # modules of torch alone are judged with
     import triton
     import triton.language  # noqa: F401
 
-OK, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, RESOURCE_EXHAUSTED = 0, 1, 2, 3, 4  # hone_code
 HINDERED_HOST, HINDERED_DEVICE, WARNS = 1, 2, 4  # hone_python_flags
 MISMATCH = NOT_FOUND  # of launch: an output has another form than the task's
 KINDS: dict[str, type[Artifact]] = {"reference.py": Reference, "baseline.py": Baseline}
@@ -155,37 +171,31 @@ class Candidate:
             if report is None:
                 WATCH.ask()
         else:
-            data = (WATCH.words(size - 1) if report is None else report).encode()[: size - 1] + b"\0"
-            ctypes.memmove(words, data, len(data))
+            write_words(words, size, WATCH.words(size - 1) if report is None else report)
 
     def trim(self) -> None:
         PLACE.give_back(0)
 
     def guarded(self, body: Callable[..., str | None]) -> Callable[..., int]:
-        """A function for the backend: returns a hone_code, and writes words to the backend's buffer."""
+        """A function for the backend, whose flags are those of its own call."""
 
-        def call(*arguments: Any) -> int:
-            *given, message, size = arguments
+        def call(*given: Any) -> str | None:
             self.flags = 0
-            try:
-                code, words = OK, body(*given)
-                if not words:
-                    return OK
-            except Refused as error:
-                code, words = INVALID_ARGUMENT, str(error)
-            except Mismatch as error:
-                code, words = MISMATCH, str(error)
-            except MemoryError as error:
-                code, words = RESOURCE_EXHAUSTED, f"MemoryError: {error}"
-            except BaseException as error:
-                words = words_of(error, self.extensions.kind())
-                self.flags = self.flags_of(error)
-                code = RESOURCE_EXHAUSTED if lacks_memory(words) else FAILED_PRECONDITION
-            data = words.encode("utf-8", "replace")[: size - 1] + b"\0"
-            ctypes.memmove(message, data, len(data))
-            return code
+            return body(*given)
 
-        return call
+        return guarded(call, self.failure)
+
+    def failure(self, error: BaseException) -> tuple[int, str]:
+        """The hone_code and the words of an exception, and its flags."""
+        if isinstance(error, Refused):
+            return INVALID_ARGUMENT, str(error)
+        if isinstance(error, Mismatch):
+            return MISMATCH, str(error)
+        if isinstance(error, MemoryError):
+            return RESOURCE_EXHAUSTED, f"MemoryError: {error}"
+        words = words_of(error, self.extensions.kind())
+        self.flags = self.flags_of(error)
+        return RESOURCE_EXHAUSTED if lacks_memory(words) else FAILED_PRECONDITION, words
 
     def flags_of(self, error: BaseException) -> int:
         if not isinstance(cause_of(error), Hindered):
@@ -197,36 +207,6 @@ def note_extension(module: Any, has_kernels: bool) -> Any:
     if has_kernels:
         WATCH.extensions.add(getattr(module, "__name__", ""))
     return module
-
-
-POINTER, U64, I32 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32
-LOAD = ctypes.CFUNCTYPE(I32, POINTER, U64, POINTER, U64)
-GET_KERNEL = ctypes.CFUNCTYPE(I32, ctypes.c_char_p, POINTER, POINTER, U64)
-LAUNCH = ctypes.CFUNCTYPE(I32, I32, POINTER, U64, POINTER, U64, POINTER, U64)
-OBSERVE = ctypes.CFUNCTYPE(None, I32, POINTER, U64)
-OPEN = ctypes.CFUNCTYPE(I32, ctypes.c_uint32, POINTER, U64)
-TRIM = ctypes.CFUNCTYPE(None)
-FLAGS = ctypes.CFUNCTYPE(ctypes.c_uint32)
-LOAD_OPERATORS = ctypes.CFUNCTYPE(I32, U64, POINTER, U64, POINTER, U64)
-OPERATE = ctypes.CFUNCTYPE(I32, U64, ctypes.c_uint32, POINTER, U64, U64, POINTER, U64)
-
-
-class Functions(ctypes.Structure):
-    """hone_python of hone/backend.h."""
-
-    _fields_ = (
-        ("struct_size", ctypes.c_uint32),
-        ("on_device", ctypes.c_uint32),
-        ("load", LOAD),
-        ("get_kernel", GET_KERNEL),
-        ("launch", LAUNCH),
-        ("observe", OBSERVE),
-        ("open", OPEN),
-        ("trim", TRIM),
-        ("flags", FLAGS),
-        ("load_operators", LOAD_OPERATORS),
-        ("operate", OPERATE),
-    )
 
 
 def warm() -> None:
@@ -246,19 +226,16 @@ def main() -> int:
     warm()
     candidate = Candidate()
     functions = Functions(
-        ctypes.sizeof(Functions),
-        int(ON_DEVICE),
-        LOAD(candidate.guarded(candidate.load)),
-        GET_KERNEL(candidate.guarded(candidate.get_kernel)),
-        LAUNCH(candidate.guarded(candidate.launch)),
-        OBSERVE(candidate.observe),
-        OPEN(candidate.guarded(candidate.open_device)),
-        TRIM(candidate.trim),
-        FLAGS(lambda: candidate.flags),
+        on_device=int(ON_DEVICE),
+        load=LOAD(candidate.guarded(candidate.load)),
+        get_kernel=GET_KERNEL(candidate.guarded(candidate.get_kernel)),
+        launch=LAUNCH(candidate.guarded(candidate.launch)),
+        observe=OBSERVE(candidate.observe),
+        open=OPEN(candidate.guarded(candidate.open_device)),
+        trim=TRIM(candidate.trim),
+        flags=FLAGS(lambda: candidate.flags),
     )
-    words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
-    arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
-    return int(ctypes.CDLL(library).hone_candidate_main(len(words), arguments, ctypes.byref(functions)))
+    return run_candidate(library, backend, device, folders, functions)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,12 @@ def cause_of(error: BaseException) -> BaseException:
     return error
 
 
+def place_of(error: BaseException) -> str:
+    """ " (submission.py:31)": the innermost line of the module that raised it; empty if there is none."""
+    places = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in SOURCES]
+    return f" ({places[-1].filename}:{places[-1].lineno})" if places else ""
+
+
 def words_of(error: BaseException, extension_kind: str) -> str:
     """The exception's type and message, and the innermost line of the module that raised it.
 
@@ -32,10 +38,7 @@ def words_of(error: BaseException, extension_kind: str) -> str:
     name = type(error).__name__
     if isinstance(error, Hindered):
         name = f"{name} ({extension_kind})"
-    place = ""
-    for frame in traceback.extract_tb(error.__traceback__):
-        if frame.filename in SOURCES:
-            place = f" ({frame.filename}:{frame.lineno})"
+    place = place_of(error)
     room = LINE_MAX - len(place)
     said = f"{name}: {text}"
     if len(said) > room:

@@ -69,6 +69,7 @@ PROGRAMS = {
 }
 if module_environment.PLACE_NAME == "recorder":
     PROGRAMS["record_module.py"] = record_module.main
+WITHOUT_FILES = {"replay_module.py"}  # it compiles nothing, and its sandbox has no folder to write to
 IMAGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_char_p))
 
 
@@ -99,10 +100,10 @@ def begin(cache: dict[str, bytes], count: int, arguments: Any, variables: Any) -
         draw_anew()
         module_environment.set_environment()
         tempfile.tempdir = None  # the imports may have set it to a folder that is not this process'
-        program = PROGRAMS[os.path.basename(words[0])]
-        if program is not replay_module.main:  # it compiles nothing, and may not write files
+        name = os.path.basename(words[0])
+        if name not in WITHOUT_FILES:
             module_cache.keep(cache)
-        status = program()
+        status = PROGRAMS[name]()
     except BaseException:
         traceback.print_exc()
     with contextlib.suppress(Exception):
