@@ -83,7 +83,13 @@ std::vector<std::string> paths_of_builders(const BackendConfig& config) {
 /// The judge and the process that drives the device spin at the same time. Each gets a core if there are enough. These are the last cores of the machine, because builders use the first.
 Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.isolation = config.isolation;
-  options.modules = config.modules;
+  if (config.description.replays_plans) {
+    options.modules = config.modules;
+  } else if (config.modules == "plan") {
+    return failed_precondition(options.backend +
+                               ".modules: found plan, which this backend cannot replay; expected "
+                               "auto or process");
+  }
   options.module_isolation = config.module_isolation;
   options.runner_uses = static_cast<std::size_t>(config.uses);
   options.backend_library = config.library;

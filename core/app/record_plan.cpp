@@ -22,7 +22,7 @@ Result<std::unique_ptr<PlanRecorder>> PlanRecorder::start(LoadedConfig loaded, c
     return failed_precondition("backend " + config.backend + ": expected a backend with a device");
   HONE_TRY(expect_interpreter(options));
   options.modules = "auto";
-  const Value* configured = options.toolchains.at(options.backend).options.find("architecture");
+  const Value* configured = options.toolchains.at(options.language).options.find("architecture");
   const bool is_configured =
       configured != nullptr && configured->is_string() && !configured->as_string().empty();
   const std::string architecture =

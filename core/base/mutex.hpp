@@ -41,8 +41,7 @@ class HONE_ANNOTATE(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-/// Waits on a Mutex that the caller holds: condition.wait(mutex_) inside a MutexLock, in a loop
-/// over its condition.
+/// A condition variable for Mutex. Inside a MutexLock: while (!is_ready_) changed_.wait(mutex_);
 using Condition = std::condition_variable_any;
 
 }  // namespace hone

@@ -70,6 +70,12 @@ std::string cut_middle(std::string_view text, std::size_t bytes_max) {
          std::string(text.substr(tail));
 }
 
+std::string printable_ascii(std::string_view text, std::size_t bytes_max) {
+  std::string shown(text.substr(0, bytes_max));
+  for (char& c : shown) c = c >= ' ' && c <= '~' ? c : '?';
+  return shown;
+}
+
 std::string cut_end(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   if (bytes_max < kEllipsis.size()) return {};

@@ -19,6 +19,8 @@ std::size_t find_invalid_utf8(std::string_view text);
 std::string valid_utf8(std::string_view text);
 /// Makes text safe for one line of a terminal: line ends and tabs become spaces; control characters, direction marks and invalid bytes become U+FFFD.
 std::string printable(std::string_view text);
+/// The first `bytes_max` bytes, with "?" for each that is not a printable character of ASCII.
+std::string printable_ascii(std::string_view text, std::size_t bytes_max = std::string_view::npos);
 /// Truncates to at most `bytes_max` bytes, with "…" at the end. Valid UTF-8 stays valid.
 std::string cut_end(std::string_view text, std::size_t bytes_max);
 /// Truncates to at most `bytes_max` bytes, with "…" in the middle. Valid UTF-8 stays valid.

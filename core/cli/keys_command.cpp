@@ -71,8 +71,9 @@ class KeysCommand : public Command {
     if (what_ == "list") return list(terminal, folder);
     if (what_ == "new" && server_) return new_server(terminal, folder);
     if (name_.empty()) {
-      return terminal.fail(invalid_argument("the client's name is missing: hone keys new NAME"),
-                           "see: hone keys --help");
+      return terminal.fail(
+          invalid_argument("the client's name is missing: hone keys " + what_ + " NAME"),
+          "see: hone keys --help");
     }
     return what_ == "new" ? new_client(terminal, folder) : revoke(terminal, folder);
   }

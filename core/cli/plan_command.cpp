@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "app/parts.hpp"
 #include "app/record_plan.hpp"
 #include "base/files.hpp"
+#include "base/utf8.hpp"
 #include "cli/command.hpp"
 #include "hone/recorded_plan_reader.hpp"
 #include "integrations/kernelbench/judge_run.hpp"
@@ -22,7 +22,6 @@ using recorded::MemoryKind;
 using recorded::Plan;
 
 constexpr std::size_t kSourceBytesMax = 4u << 20;
-constexpr std::size_t kPlanBytesMax = 96u << 20;
 constexpr std::size_t kNameWidth = 60;
 
 /// "scale(float*, int)" for a mangled name.
@@ -31,11 +30,6 @@ std::string readable_name(const std::string& name) {
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 && text != nullptr ? std::string(text.get()) : name;
-}
-
-std::string shortened(std::string text) {
-  if (text.size() > kNameWidth) text = text.substr(0, kNameWidth - 3) + "...";
-  return text;
 }
 
 std::string shape_text(const std::array<std::uint32_t, 3>& shape) {
@@ -219,33 +213,28 @@ class PlanCommand : public Command {
   }
 
   int run(Terminal& terminal) override {
+    if (is_saved()) {
+      const auto bytes = read_file(task_, kPlanBytesMax);
+      return bytes ? report(terminal, *bytes) : terminal.fail(bytes.error());
+    }
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
-    if (const auto level = parse_level(task_); level && !is_saved())
+    if (const auto level = parse_level(task_))
       return record_level(terminal, *loaded, level->first, level->second);
-    Result<std::string> bytes =
-        is_saved() ? read_file(task_, kPlanBytesMax) : record(terminal, *loaded);
-    if (!bytes) {
-      const bool is_unknown = bytes.error().code == Code::kNotFound;
-      return terminal.fail(without_verbs(bytes.error()),
-                           is_unknown ? "all tasks: hone tasks" : next_step(bytes.error()));
+    const auto recording = record(terminal, *loaded);
+    if (!recording) {
+      const bool is_unknown = recording.error().code == Code::kNotFound;
+      return terminal.fail(without_verbs(recording.error()),
+                           is_unknown ? "all tasks: hone tasks" : next_step(recording.error()));
     }
-    if (!problem_.empty()) return report_problem(terminal);
-    if (!save_.empty()) {
-      if (const Status saved = write_file(save_, *bytes); !saved)
-        return terminal.fail(saved.error());
-    }
-    try {
-      return report(terminal, recorded::read_plan(*bytes), bytes->size());
-    } catch (const plugin::Failure& failure) {
-      return terminal.fail(invalid_argument(task_ + ": " + failure.what()));
-    }
+    if (recording->plan == nullptr) return report_problem(terminal, recording->problem);
+    return report(terminal, recording->plan->bytes);
   }
 
  private:
   bool is_saved() const { return file_.empty() && task_.ends_with(".plan"); }
 
-  Result<std::string> record(Terminal& terminal, const LoadedConfig& loaded) {
+  Result<Recording> record(Terminal& terminal, const LoadedConfig& loaded) const {
     std::string source;
     if (!file_.empty()) {
       HONE_ASSIGN(source, read_text(file_, kSourceBytesMax));
@@ -253,11 +242,9 @@ class PlanCommand : public Command {
     }
     HONE_ASSIGN(const auto recorder, PlanRecorder::start(loaded, say_to(terminal)));
     say_to(terminal)("recording");
-    HONE_ASSIGN(Recording recording, recorder->record(task_, source));
+    auto recording = recorder->record(task_, source);
     terminal.clear_status();
-    problem_ = recording.problem;
-    if (!problem_.empty()) return std::string();
-    return recording.plan->bytes;
+    return recording;
   }
 
   static PlanRecorder::Say say_to(Terminal& terminal) {
@@ -354,14 +341,26 @@ class PlanCommand : public Command {
     if (!rows.empty()) terminal.table({"reason", "without a plan"}, rows);
   }
 
-  int report_problem(Terminal& terminal) const {
+  int report_problem(Terminal& terminal, const std::string& problem) const {
     if (json_) {
-      terminal.json(Value::map({{"whole", false}, {"problem", problem_}}));
+      terminal.json(Value::map({{"whole", false}, {"problem", problem}}));
     } else {
-      terminal.line("no plan: " + problem_);
+      terminal.line("no plan: " + problem);
       terminal.line("hone judges it in a process of its own, or rejects it with modules: plan.");
     }
     return kExitNo;
+  }
+
+  int report(Terminal& terminal, const std::string& bytes) const {
+    if (!save_.empty()) {
+      if (const Status saved = write_file(save_, bytes); !saved)
+        return terminal.fail(saved.error());
+    }
+    try {
+      return report(terminal, recorded::read_plan(bytes), bytes.size());
+    } catch (const plugin::Failure& failure) {
+      return terminal.fail(invalid_argument(task_ + ": " + failure.what()));
+    }
   }
 
   int report(Terminal& terminal, const Plan& plan, std::size_t bytes) const {
@@ -399,17 +398,16 @@ class PlanCommand : public Command {
       const StepText text = texts.text(step);
       rows.push_back({{std::to_string(rows.size()), Colour::kDim, true},
                       text.what,
-                      {shortened(text.name), Colour::kBold},
+                      {cut_end(text.name, kNameWidth), Colour::kBold},
                       text.grid,
                       text.block,
-                      shortened(text.details)});
+                      cut_end(text.details, kNameWidth)});
     }
     terminal.line(title);
     terminal.table({"#", "step", "name", "grid", "block", "memory"}, rows);
   }
 
   std::string task_, file_, save_;
-  std::string problem_;  ///< the reason why there is no plan; empty if there is one
   ConfigOptions config_;
   bool json_ = false;
 };

@@ -83,7 +83,7 @@ class VerdictsCommand : public Command {
     for (const VerdictFixture& fixture : verdict_fixtures()) known.push_back(fixture.name);
     for (const std::string& wanted : names_) {
       if (std::find(known.begin(), known.end(), wanted) == known.end()) {
-        return invalid_argument(unknown_name("fixture", wanted, known));
+        return invalid_argument(unknown_name("sample", wanted, known));
       }
     }
     for (const VerdictFixture& fixture : verdict_fixtures()) {
@@ -108,7 +108,7 @@ class VerdictsCommand : public Command {
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table({"fixture", "turns", "description"}, rows);
+      terminal.table({"sample", "turns", "description"}, rows);
     }
     return kExitOk;
   }
@@ -145,7 +145,7 @@ class VerdictsCommand : public Command {
     if (json_) {
       terminal.json(listed, 2);
     } else {
-      terminal.table({"fixture", "turn", "verdict", "reward", "return", "components"}, rows);
+      terminal.table({"sample", "turn", "verdict", "reward", "return", "components"}, rows);
       terminal.line();
       terminal.line((*reward)->name() + " " + (*reward)->version() + ", configuration " +
                     (*reward)->config_hash().substr(0, 12));

@@ -107,7 +107,7 @@ struct BackendConfig {
   Value options = Value::map();
   std::vector<std::int64_t> devices{0};
   std::string isolation = "client";  ///< submissions of a client share a process, or "fresh"
-  std::string modules = "process";   ///< how modules are judged: "plan", "process" or "auto"
+  std::string modules = "auto";      ///< how modules are judged: "plan", "process" or "auto"
   std::string module_isolation =
       "fresh";  ///< modules share a process by episode or client, or "fresh"
   std::int64_t module_lanes =

@@ -176,7 +176,8 @@ void walk_isolation(IsolationConfig& c, SchemaVisitor& v) {
   v.choice("maximum", c.maximum, levels, "highest isolation level to use, for tests");
   v.choice("freezer", c.freezer, {"auto", "cgroup", "ptrace"}, "mechanism that freezes candidates");
   v.text("workdir", c.workdir,
-         "folder for temporary files of builds; empty: the temporary folder of the system");
+         "folder for temporary files of sandboxes, not used at level private; empty: the "
+         "system's temporary folder");
   v.integer("slots", c.slots, {4, 4096}, "limit of sandboxed processes at a time");
   v.integer("first_uid", c.first_uid, {1000, 2'000'000'000},
             "first user id of the sandboxes, if hone runs as root");
@@ -205,11 +206,12 @@ void walk_plugin_host(PluginHostConfig& c, SchemaVisitor& v) {
          "Python interpreter for plugins, for example of a virtual environment");
   v.number("call_seconds", c.call_seconds, {0.01, 3600},
            "time limit of one call of a plugin in its own process (s)");
-  v.number("start_seconds", c.start_seconds, {0.1, 3600},
-           "time limit to load and to open such a plugin (s)");
+  v.number(
+      "start_seconds", c.start_seconds, {0.1, 3600},
+      "time limit to load or open a plugin in its own process, or to get one task from it (s)");
   v.integer("memory_mb", c.memory_mb, {0, 1 << 24},
-            "memory limit of its process (MiB); 0: no limit");
-  v.flag("reload", c.reload, "restart it when its file changes, for development");
+            "memory limit of a plugin's process (MiB); 0: no limit");
+  v.flag("reload", c.reload, "restart a plugin when its file changes, for development");
 }
 
 }  // namespace

@@ -67,7 +67,9 @@ bool ended_with_the_server(const EpisodeState& state, const Result<Verdict>& ver
 void conclude(const std::shared_ptr<EpisodeState>& state, const Started& step,
               Result<Verdict> verdict) {
   if (state->table.settle(step)) {
-    return abandon(*state, step, {Code::kCancelled, "the step was cancelled; its turn stays open"});
+    return abandon(*state, step,
+                   {Code::kCancelled,
+                    "the step was cancelled; unless the episode was closed, its turn stays open"});
   }
   if (ended_with_the_server(*state, verdict)) {
     return abandon(*state, step, unavailable("the server is shutting down; the turn stays open"));

@@ -33,13 +33,9 @@ bool runs_on(const TaskEntry& task, const std::vector<std::string>& backends) {
                             backends.end()) != task.backends.end();
 }
 
-Status check_backend(const Task& task, const std::string& id, const std::string& backend,
-                     const std::string& verb) {
-  if (task.backends.count(backend) != 0) return {};
-  std::vector<std::string> has;
-  for (const auto& [name, sources] : task.backends) has.push_back(name);
-  return invalid_argument(verb + "/options: backend: the task '" + id +
-                          "' has no sources for it: " + unknown_name("backend", backend, has));
+Status check_backend(const Task& task, const std::string& backend, const std::string& verb) {
+  const auto found = task_for_backend(task, backend);
+  return found ? Status() : found.error().in(verb + "/options/backend");
 }
 
 }  // namespace
@@ -106,7 +102,7 @@ Status Episodes::describe_task(const Caller& caller, const Environment& environm
   const bool playable = task->backends.count(backend) != 0 && environment.takes(entry);
   if (!request.options && !playable)
     return {};  // not playable on this server or in this environment
-  HONE_TRY(check_backend(*task, id, backend, "describe"));
+  HONE_TRY(check_backend(*task, backend, "describe"));
   HONE_ASSIGN(const auto whole, tasks_->find_for(backend, id, caller.held_out));
   (void)g.text_or("reward", "",
                   wire::kNameBytesMax);  // a reset has it too, but the prompt does not depend on it
@@ -224,7 +220,7 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller,
     return invalid_argument("reset: split: the task '" + id + "' is in split '" + task->split +
                             "', not in '" + split + "'");
   }
-  HONE_TRY(check_backend(*task, id, backend, "reset"));
+  HONE_TRY(check_backend(*task, backend, "reset"));
   HONE_ASSIGN(const TaskEntry entry, tasks_->entry(id, caller.held_out));
   if (!environment.takes(entry)) {
     return invalid_argument("reset: task: '" + id + "' cannot be used in the environment '" +

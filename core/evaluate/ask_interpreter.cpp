@@ -42,7 +42,7 @@ Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& op
   SpawnRequest spawn;
   spawn.jail = Jail::kBuilder;
   spawn.label = question.label;
-  run_interpreter(options, question.script.c_str(), question.place, question.arguments, spawn);
+  run_interpreter(options, question.script.c_str(), question.use, question.arguments, spawn);
   spawn.fds = {ends.second.get()};
   spawn.limits.memory_bytes = question.memory_bytes;
   spawn.limits.file_bytes = question.file_bytes;

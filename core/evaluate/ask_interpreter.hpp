@@ -15,7 +15,6 @@ namespace hone {
 struct Question {
   std::string label;   ///< of the process, for messages: "dry run"
   std::string script;  ///< below share/module
-  std::string place;   ///< where modules compute: an argument of module_environment.py
   std::vector<std::string> arguments;
   double seconds = 0;  ///< of the process' own time
   std::int64_t memory_bytes = 0, file_bytes = 0;

@@ -283,18 +283,20 @@ Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
   return {};
 }
 
-/// Rationale: a recording that failed decides nothing. The module is then judged in a process of its own.
-void BuildPool::record_if_wanted(const BuildRequest& request, Built& built) {
-  if (!built.ok || !request.record || zygotes_ == nullptr) return;
+/// Returns an Error if the machine was too busy for the recording, and the module may not be judged without one.
+Status BuildPool::record_if_wanted(const BuildRequest& request, Built& built) {
+  if (!built.ok || !request.record || zygotes_ == nullptr) return {};
   Result<Recording> recorded = record_module(*zygotes_, options_, device(), built.artifact);
   if (!recorded) {
     log_info("evaluate", recorded.error().message);
+    built.lacks_recording = recorded.error().code == Code::kResourceExhausted;
+    if (built.lacks_recording && options_.modules == "plan") return recorded.error();
     built.not_recorded = "the recording was not made: " + recorded.error().message;
-    built.lacks_dry_run = true;
-    return;
+    return {};
   }
   built.plan = std::move(recorded->plan);
   built.not_recorded = std::move(recorded->problem);
+  return {};
 }
 
 std::string BuildPool::device() const {
@@ -331,11 +333,11 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
                    (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).text.empty());
-  record_if_wanted(request, built);
+  HONE_TRY(record_if_wanted(request, built));
   if (built.plan == nullptr) HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may succeed on a less busy machine, so it is not cached.
-  if ((shared->ok && !shared->lacks_dry_run) ||
+  if ((shared->ok && !shared->lacks_dry_run && !shared->lacks_recording) ||
       (shared->failure == BuildFailure::kRefused && !shared->doubtful))
     remember(key, shared);
   return shared;

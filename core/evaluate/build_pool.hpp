@@ -49,6 +49,7 @@ struct Built {
   bool cached = false;
   bool lacks_dry_run =
       false;  ///< the dry run did not complete, perhaps because of the machine; it may be repeated
+  bool lacks_recording = false;  ///< the machine was too busy for it; it may be repeated
   bool over_memory =
       false;  ///< "out_of_memory" or "killed" because of the build's own memory limit
   /// It failed without a mistake in the source: the machine may have killed a part of the compiler, or lacked
@@ -60,9 +61,9 @@ struct Built {
 inline const std::string& artifact_of(const Built& built, Mode mode) {
   return mode == Mode::kRecordedModule ? built.plan->bytes : built.artifact;
 }
-/// Whether the process that loads it needs torch.
-inline bool needs_torch(const Built& built, Mode mode) {
-  return is_module(mode) || (mode == Mode::kRecordedModule && built.plan->has_operators);
+/// Whether torch's operators are called when it is replayed.
+inline bool replays_operators(const Built& built, Mode mode) {
+  return mode == Mode::kRecordedModule && built.plan->has_operators;
 }
 
 /// [any thread] Builder processes are started ahead, so that a build does not wait for one.
@@ -103,7 +104,7 @@ class BuildPool {
 
   std::string device() const HONE_EXCLUDES(mutex_);
   Status dry_run_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
-  void record_if_wanted(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
+  Status record_if_wanted(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);
 
   Launcher& launcher_;
   const EvaluatorOptions& options_;

@@ -15,6 +15,9 @@ namespace {
 constexpr double kAgrees = 0.67;  // smallest ratio of the slower to the faster speedup
 constexpr double kNearPhysics = 4;
 constexpr std::size_t kTasksMax = 1 << 16;
+// A new best is at least this multiple of the one before. Rationale: half of all copies of a baseline are a little faster than
+// it, by noise, and a confirmation run takes as long as the evaluation.
+constexpr double kNewBest = 1.02;
 
 std::string number(double value) {
   char text[32];
@@ -62,7 +65,7 @@ std::string Suspicions::doubt(const Task& task, const Verdict& verdict, double b
   MutexLock lock(mutex_);
   const auto found = best_.find(key_of(task));
   const double best = found == best_.end() ? 1 : found->second;  // 1: the baseline's own speedup
-  if (kept_process && speedup > best)
+  if (kept_process && speedup >= kNewBest * best)
     return "a new best, of " + number(speedup) +
            ", in a process that earlier submissions have used";
   if (factor_ <= 0) return "";
@@ -76,7 +79,8 @@ void Suspicions::remember(const Task& task, const Verdict& verdict) {
   if (best_.size() >= kTasksMax)
     best_.clear();  // afterwards some tasks get one more confirmation run
   double& best = best_.try_emplace(key_of(task), 1).first->second;
-  best = std::max(best, verdict.speedup->value);
+  // Smaller gains do not add up to a new best that was never confirmed.
+  if (verdict.speedup->value >= kNewBest * best) best = verdict.speedup->value;
 }
 
 Verdict settle(Verdict first, Verdict second, bool kept_process) {

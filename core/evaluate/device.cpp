@@ -50,9 +50,8 @@ JudgeRequest request_of(const DeviceJob& job, const EvaluatorOptions& options,
 }
 
 ProcessPool::Kind kind_of(const DeviceJob& job) {
-  if (is_module(job.mode)) return ProcessPool::Kind::kModule;
-  return needs_torch(*job.built, job.mode) ? ProcessPool::Kind::kReplayer
-                                           : ProcessPool::Kind::kCandidate;
+  return is_module(job.mode) ? ProcessPool::Kind::kModule
+                             : kind_without_python(*job.built, job.mode);
 }
 
 bool is_of_submission(const Judgement& judgement) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.hpp"
 #include "evaluate/ask_interpreter.hpp"
 #include "evaluate/interpreter.hpp"
 
@@ -22,18 +23,11 @@ constexpr double kBuildSecondsFactor = 3;
 constexpr std::int64_t kBuildFileBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kBuildMemoryFactor = 3;
 
-/// Printable words of at most `size_max` characters.
-std::string words_of(std::string_view line, std::size_t size_max) {
-  std::string words(line.substr(0, size_max));
-  for (char& c : words) c = c >= ' ' && c <= '~' ? c : '?';
-  return words;
-}
-
 std::string compilers_words(std::string_view line) {
   std::string words;
   while (!line.empty()) {
     const std::size_t end = std::min(line.find(kLineEnd), line.size());
-    words += words_of(line.substr(0, end), kCompilersWordsMax) + "\n";
+    words += printable_ascii(line.substr(0, end), kCompilersWordsMax) + "\n";
     line.remove_prefix(std::min(end + 1, line.size()));
   }
   return words.substr(0, kCompilersWordsMax);
@@ -52,7 +46,7 @@ Status read_failure(std::string_view line, DryRun& said) {
   if (of_extension) {
     HONE_ASSIGN(said.kind, parse_enum<ExtensionKind>(next_word()));
   }
-  said.words = of_extension ? compilers_words(line) : words_of(line, kWordsMax);
+  said.words = of_extension ? compilers_words(line) : printable_ascii(line, kWordsMax);
   if (said.words.empty()) return invalid_argument("dry run: found a failure without a message");
   return {};
 }
@@ -90,7 +84,6 @@ Result<DryRun> dry_run(Zygotes& zygotes, const EvaluatorOptions& options, const 
   Question question;
   question.label = "dry run";
   question.script = "builder/dry_run_module.py";
-  question.place = module_place_of(options);
   question.arguments = {device};
   question.seconds = builds ? kBuildSecondsFactor * options.build_seconds : kSeconds;
   question.memory_bytes = (builds ? kBuildMemoryFactor : 1) * options.build_memory_mb << 20;

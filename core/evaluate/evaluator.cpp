@@ -222,8 +222,14 @@ class LocalEvaluator : public Evaluator {
       job->plan = std::move(source->plans[Form::kEntry]);
       // Both sides are timed the same way, so a submission is recorded only if its baseline is.
       if (source->build.record) {
-        job->not_recorded = why_baseline_is_not_recorded(*s.task);
+        if (job->not_recorded.empty()) job->not_recorded = why_baseline_is_not_recorded(*s.task);
         source->build.record = job->not_recorded.empty();
+        if (!source->build.record && options_.modules == "plan") {
+          finish(job, failed_precondition("task " + s.task->id +
+                                          " cannot be judged with modules: plan; " +
+                                          job->not_recorded + "; modules: auto can judge it"));
+          continue;
+        }
       }
       const Result<std::shared_ptr<const Built>> built = build(source->build);
       job->times.built_s = monotonic_s();
@@ -258,14 +264,34 @@ class LocalEvaluator : public Evaluator {
     }
   }
 
-  /// Empty: it is replayed.
+  /// Empty: it has a plan.
   std::string why_baseline_is_not_recorded(const Task& task) {
     const auto source = planned_baseline(task, options_);
-    if (!source) return source.error().message;
+    if (!source) return "the baseline: " + source.error().message;
+    if (!source->build.record)
+      return "the baseline: it is the faster of two, and a recording cannot tell which";
     const auto built = builds_.build(source->build);
-    if (!built) return built.error().message;
-    if (!(*built)->ok) return "the baseline does not build";
+    if (!built) return "the baseline: " + built.error().message;
+    if (!(*built)->ok) return "the baseline: it does not build";
     return (*built)->not_recorded.empty() ? "" : "the baseline: " + (*built)->not_recorded;
+  }
+
+  /// Puts a module whose plan could not be replayed back into the queue, to be judged in a process of its own. False: the
+  /// result counts.
+  bool judge_without_plan(const JobPtr& job, const Result<Verdict>& result) {
+    const bool is_replayed = result ? result->outcome != Outcome::kCrashed
+                                    : result.error().code != Code::kFailedPrecondition;
+    if (options_.modules != "auto" || job->mode != Mode::kRecordedModule || is_replayed ||
+        job->over)
+      return false;
+    const Submission& s = job->submission;
+    job->not_recorded =
+        "its plan was not replayed: " + (result ? result->reason : result.error().message);
+    log_warning("evaluate", "task " + s.task->id + ": " + job->not_recorded);
+    MutexLock lock(mutex_);
+    waiting_.push(s.client, s.episode, job);
+    changed_.notify_all();
+    return true;
   }
 
   /// Builds as often as decide_build() says.
@@ -309,7 +335,7 @@ class LocalEvaluator : public Evaluator {
     const bool lane = device >= options_.devices.size();
     const auto homes = std::cref(homes_);  // pop_by() uses it only during this call
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
-      if (lane && !is_module(one->mode)) return -1;
+      if (lane && !uses_lanes(one->mode)) return -1;
       constexpr int kMustWait = 3;
       const int wait = devices_[device]->could_claim(one->memory_bytes) ? 0 : kMustWait;
       if (devices_[device]->has_ready(one->task_key)) return wait;
@@ -347,7 +373,8 @@ class LocalEvaluator : public Evaluator {
       }
       if (*job == nullptr) return device.rest();  // release the device for other lanes
       if ((*job)->over) continue;
-      finish(*job, judging_.judge(device, **job));
+      Result<Verdict> verdict = judging_.judge(device, **job);
+      if (!judge_without_plan(*job, verdict)) finish(*job, std::move(verdict));
       device.make_ready();
     }
   }

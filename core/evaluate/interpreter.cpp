@@ -48,7 +48,7 @@ Status expect_interpreter(const EvaluatorOptions& options) {
                              ".python to one with torch; scripts/setup --python makes one");
 }
 
-void run_interpreter(const EvaluatorOptions& options, const char* script, const std::string& place,
+void run_interpreter(const EvaluatorOptions& options, const char* script, Zygotes::Use use,
                      const std::vector<std::string>& arguments, SpawnRequest& spawn) {
   const fs::path root = options.libexec.parent_path();
   const std::string candidate = (options.libexec / "hone-candidate.so").string();
@@ -58,8 +58,10 @@ void run_interpreter(const EvaluatorOptions& options, const char* script, const 
                         options.python_readable.end());
   if (options.device_code)
     spawn.readable.push_back((root / "lib").string());  // libraries of a bundle
-  if (place == "recorder") spawn.readable.push_back((options.libexec / "record").string());
-  spawn.arguments = {"-I", "-B", (root / "share/module" / script).string(), place, candidate};
+  if (use == Zygotes::Use::kRecording)
+    spawn.readable.push_back((options.libexec / "record").string());
+  spawn.arguments = {"-I", "-B", (root / "share/module" / script).string(),
+                     Zygotes::place_of(options, use), candidate};
   spawn.arguments.insert(spawn.arguments.end(), arguments.begin(), arguments.end());
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
   spawn.arguments.push_back(

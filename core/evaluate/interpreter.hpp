@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/zygotes.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {
@@ -20,7 +21,7 @@ Status expect_interpreter(const EvaluatorOptions& options);
 /// Fills in `spawn` for a module's process: the interpreter runs `script` of share/module with the place
 /// where modules compute (module_environment.py), the candidate's library, `arguments`, and the folders that it may read once it is
 /// sealed. `spawn.readable` may already have some of these folders.
-void run_interpreter(const EvaluatorOptions& options, const char* script, const std::string& place,
+void run_interpreter(const EvaluatorOptions& options, const char* script, Zygotes::Use use,
                      const std::vector<std::string>& arguments, SpawnRequest& spawn);
 
 /// The first of these paths, or of the package folders in them, that a user other than root owns or may write

@@ -178,8 +178,10 @@ Status Judging::known_answer(Device& device, const Job& job, bool measure) const
   HONE_ASSIGN(const PlannedSource source, planned_baseline(*task, options_));
   DeviceJob made;
   HONE_ASSIGN(made.built, builds_.build(source.build));
+  if (job.mode == Mode::kRecordedModule && made.built->plan == nullptr)
+    return unavailable("the baseline has no recorded plan: " + made.built->not_recorded);
   made.task = task;
-  made.mode = source.mode;
+  made.mode = job.mode;
   made.plan = source.plans.at(Form::kEntry);
   made.seed = random_u64() >> 1;
   made.measure = measure && options_.measure.measure;

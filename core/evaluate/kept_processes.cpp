@@ -39,7 +39,8 @@ std::string process_owner(const DeviceJob& job, const EvaluatorOptions& options,
     return "";
   const Value* reachable = facts.find("host_memory_reachable");
   if (reachable != nullptr && *reachable == Value(true)) return "";
-  return (needs_torch(*job.built, job.mode) ? "plans with torch of " : "plans of ") + job.client;
+  return (replays_operators(*job.built, job.mode) ? "plans with torch of " : "plans of ") +
+         job.client;
 }
 
 KeptProcess KeptProcesses::take(const std::string& owner, bool fresh) {

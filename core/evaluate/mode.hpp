@@ -20,10 +20,14 @@ constexpr bool uses_device(Mode mode) {
   return mode == Mode::kPlanOnDevice || mode == Mode::kModuleOnDevice ||
          mode == Mode::kRecordedModule;
 }
-/// Whether the task's reference is a Python module, which runs in a process of its own.
-constexpr bool has_module_reference(Mode mode) {
-  return is_module(mode) || mode == Mode::kRecordedModule;
+/// The mode of the task's reference: it is never replayed.
+constexpr Mode mode_of_reference(Mode mode) {
+  return mode == Mode::kRecordedModule ? Mode::kModuleOnDevice : mode;
 }
+/// Whether the task's reference is a Python module, which runs in a process of its own.
+constexpr bool has_module_reference(Mode mode) { return is_module(mode_of_reference(mode)); }
+/// Whether lanes of a device may judge several at a time. Native code has the device to itself.
+constexpr bool uses_lanes(Mode mode) { return has_module_reference(mode); }
 /// Whether submissions are timed, against a baseline that is installed.
 constexpr bool is_timed(Mode mode) { return mode != Mode::kModuleOnCpu; }
 

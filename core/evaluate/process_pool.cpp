@@ -71,9 +71,18 @@ Result<ProcessPool::Standby> ProcessPool::start_candidate() {
   return Standby{std::move(process), std::move(ends.first)};
 }
 
-Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
+Result<ProcessPool::Standby> ProcessPool::spawn_interpreter(
+    SpawnRequest spawn, const char* script, const std::vector<std::string>& arguments,
+    Zygotes::Use use) {
   HONE_TRY(expect_interpreter(options_));
   HONE_ASSIGN(auto ends, packet_pair());
+  run_interpreter(options_, script, use, arguments, spawn);
+  spawn.fds = {ends.second.get()};
+  HONE_ASSIGN(auto process, zygotes_.spawn(spawn, use));
+  return Standby{std::move(process), std::move(ends.first)};
+}
+
+Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
   SpawnRequest spawn;
   spawn.jail = Jail::kCandidate;
   spawn.label = "module";
@@ -97,18 +106,14 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     spawn.cpus = {spec_.cores.front()};
     spawn.scratch_bytes = spawn.limits.file_bytes = kModuleScratchBytes;
   }
-  run_interpreter(options_, "device/run_module.py", module_place_of(options_),
-                  {options_.backend_library.string(), std::to_string(spec_.index),
-                   cores_text({spec_.cores.front(), spec_.judge_cpu})},
-                  spawn);
-  spawn.fds = {ends.second.get()};
-  HONE_ASSIGN(auto process, zygotes_.spawn(spawn, use));
-  return Standby{std::move(process), std::move(ends.first)};
+  return spawn_interpreter(std::move(spawn), "device/run_module.py",
+                           {options_.backend_library.string(), std::to_string(spec_.index),
+                            cores_text({spec_.cores.front(), spec_.judge_cpu})},
+                           use);
 }
 
 /// Rationale: it is forked from the zygote of trusted processes, and its host code is hone's alone, so it is a candidate.
 Result<ProcessPool::Standby> ProcessPool::start_replayer() {
-  HONE_ASSIGN(auto ends, packet_pair());
   SpawnRequest spawn;
   spawn.jail = Jail::kCandidate;
   spawn.label = "replayer";
@@ -116,11 +121,9 @@ Result<ProcessPool::Standby> ProcessPool::start_replayer() {
   spawn.readable = {options_.backend_library.parent_path().string()};
   spawn.cpus = {spec_.cores.front()};
   spawn.limits.memory_bytes = kCandidateMemoryMax;
-  run_interpreter(options_, "device/replay_module.py", module_place_of(options_),
-                  {options_.backend_library.string(), std::to_string(spec_.index)}, spawn);
-  spawn.fds = {ends.second.get()};
-  HONE_ASSIGN(auto process, zygotes_.spawn(spawn, Zygotes::Use::kTrusted));
-  return Standby{std::move(process), std::move(ends.first)};
+  return spawn_interpreter(std::move(spawn), "device/replay_module.py",
+                           {options_.backend_library.string(), std::to_string(spec_.index)},
+                           Zygotes::Use::kTrusted);
 }
 
 Result<ProcessPool::Standby> ProcessPool::start(Kind kind) {

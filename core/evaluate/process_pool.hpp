@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "evaluate/build_pool.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/zygotes.hpp"
 #include "sandbox/launcher.hpp"
@@ -71,6 +72,8 @@ class ProcessPool {
   Result<Standby> start_candidate();
   Result<Standby> start_interpreter(Zygotes::Use use);
   Result<Standby> start_replayer();
+  Result<Standby> spawn_interpreter(SpawnRequest spawn, const char* script,
+                                    const std::vector<std::string>& arguments, Zygotes::Use use);
   Stock stock_of(Kind kind) const;
   bool opens_when_asked(Kind kind) const;
 
@@ -82,5 +85,11 @@ class ProcessPool {
   std::map<Kind, std::list<Standby>> standby_;
   std::vector<std::unique_ptr<Process>> ended_;
 };
+
+/// The process for code that is not a module's Python.
+inline ProcessPool::Kind kind_without_python(const Built& built, Mode mode) {
+  return replays_operators(built, mode) ? ProcessPool::Kind::kReplayer
+                                        : ProcessPool::Kind::kCandidate;
+}
 
 }  // namespace hone

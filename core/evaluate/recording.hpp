@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
@@ -12,6 +11,8 @@
 #include "model/work.hpp"
 
 namespace hone {
+
+inline constexpr std::size_t kPlanBytesMax = 96u << 20;  ///< of a recorded plan's file
 
 /// A plan that was read and found well formed.
 struct RecordedPlan {
@@ -28,7 +29,7 @@ struct Recording {
 };
 
 /// Reads an answer of record_module.py: a line of JSON, and the plan.
-Result<Recording> read_recording(std::string_view bytes);
+Result<Recording> read_recording(std::string bytes);
 
 /// [any thread] `device`: as for a dry run. An Error proves nothing about the module; resource_exhausted: the process was
 /// starved of processor time.

@@ -123,8 +123,7 @@ History begin_run(RunKind run, Mode mode, bool proves_faults) {
   if (run != RunKind::kFirst) {
     history.isolation = {is_module(mode) ? ProcessUse::kOnly : ProcessUse::kFresh,
                          DeviceUse::kExclusive};
-  } else if (!is_module(mode)) {
-    // Native code does not stop on request.
+  } else if (!uses_lanes(mode)) {
     history.isolation.device = DeviceUse::kExclusive;
   }
   return history;

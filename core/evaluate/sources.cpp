@@ -26,8 +26,8 @@ Result<PlannedSource> planned(const Task& task, BuildRequest build, const Evalua
                               bool reference) {
   PlannedSource source{std::move(build), mode_of(task, options), {}};
   source.build.threads = task.threads;
-  source.build.record = !reference && source.mode == Mode::kModuleOnDevice &&
-                        records_modules(options) && !chooses_baseline(task, options);
+  source.build.record =
+      !reference && source.mode == Mode::kModuleOnDevice && records_modules(options);
   const std::string entry = reference ? "reference" : task.entry;
   source.build.support = task.backends.at(options.backend).support;
   if (source.mode != Mode::kPlanOnDevice) {
@@ -117,7 +117,10 @@ Result<PlannedSource> planned_reference(const Task& task, const EvaluatorOptions
 }
 
 Result<PlannedSource> planned_baseline(const Task& task, const EvaluatorOptions& options) {
-  return planned_of_task(task, task.backends.at(options.backend).baseline, options, false);
+  HONE_ASSIGN(PlannedSource source,
+              planned_of_task(task, task.backends.at(options.backend).baseline, options, false));
+  if (chooses_baseline(task, options)) source.build.record = false;
+  return source;
 }
 
 bool chooses_baseline(const Task& task, const EvaluatorOptions& options) {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
-#include "evaluate/sources.hpp"
 
 namespace hone {
 namespace {
@@ -17,10 +17,10 @@ constexpr double kLastOutputSeconds =
 // Most tasks that one process serves one after the other, because leftovers accumulate.
 constexpr int kTasksOfProcess = 64;
 
-/// Whether this code of the task runs as Python in its process.
-bool is_python(const SlotRequest& request, TrustedRole role) {
-  return role == TrustedRole::kReference ? has_module_reference(request.mode)
-                                         : is_module(request.mode);
+/// Whether a process of one kind can also serve code for which one of another kind would be started.
+bool can_serve(ProcessPool::Kind kind, ProcessPool::Kind wanted) {
+  return kind == wanted ||
+         (kind == ProcessPool::Kind::kReplayer && wanted == ProcessPool::Kind::kCandidate);
 }
 
 }  // namespace
@@ -82,14 +82,14 @@ std::vector<std::string> TaskSlots::tasks_to_drop(const SlotRequest& request) co
 std::string TaskSlots::task_to_inherit(const std::vector<std::string>& to_drop,
                                        const SlotRequest& request) const {
   constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 30;
-  if (request.mode != Mode::kModuleOnDevice) return "";
+  if (!uses_device(request.mode) || !uses_lanes(request.mode)) return "";
   const DeviceMemory& device = request.device;
   const auto found = std::find_if(to_drop.begin(), to_drop.end(), [&](const std::string& key) {
     const Installed& old = installed_.at(key);
     const bool fits =
         device.bytes == 0 || request.need.expected() + old.bytes <= device.shared_bytes();
-    return old.is_module && old.baseline != nullptr && old.tasks < kTasksOfProcess &&
-           old.bytes <= kBytesMax && fits;
+    return old.mode == request.mode && old.baseline.process != nullptr &&
+           old.tasks < kTasksOfProcess && old.bytes <= kBytesMax && fits;
   });
   return found == to_drop.end() ? "" : *found;
 }
@@ -112,7 +112,7 @@ Status TaskSlots::install(const SlotRequest& request, const std::string& inherit
   const std::uint64_t inherited_bytes = inherited.empty() ? 0 : installed_.at(inherited).bytes;
   Installed made;
   HONE_TRY(inherited.empty() ? install_new(request, made) : install_over(inherited, request, made));
-  made.is_module = is_module(request.mode);
+  made.mode = request.mode;
   // The judge may keep the other task's arenas.
   made.bytes = std::max(request.need.installed(), inherited_bytes);
   ages_.push_front(request.key);
@@ -125,8 +125,8 @@ void TaskSlots::drop(const std::string& key) {
   const auto found = installed_.find(key);
   if (found == installed_.end()) return;
   tell_dropped(key);
-  pool_.end(std::move(found->second.reference));
-  pool_.end(std::move(found->second.baseline));
+  pool_.end(std::move(found->second.reference.process));
+  pool_.end(std::move(found->second.baseline.process));
   ages_.erase(found->second.age);
   installed_.erase(found);
 }
@@ -137,8 +137,8 @@ void TaskSlots::drop_all() {
 
 void TaskSlots::clear() {
   for (auto& [key, installed] : installed_) {
-    pool_.end(std::move(installed.reference));
-    pool_.end(std::move(installed.baseline));
+    pool_.end(std::move(installed.reference.process));
+    pool_.end(std::move(installed.baseline.process));
   }
   installed_.clear();
   ages_.clear();
@@ -151,15 +151,19 @@ void TaskSlots::tell_dropped(const std::string& key) {
 
 Status TaskSlots::install_new(const SlotRequest& request, Installed& made) {
   const Status both = [&]() -> Status {
-    HONE_ASSIGN(made.reference, start(request, TrustedRole::kReference));
+    const auto start_new = [&](TrustedRole role) -> Result<Running> {
+      HONE_ASSIGN(const Code code, build(request, role));
+      return start(request, role, code);
+    };
+    HONE_ASSIGN(made.reference, start_new(TrustedRole::kReference));
     if (is_timed(request.mode)) {
-      HONE_ASSIGN(made.baseline, start(request, TrustedRole::kBaseline));
+      HONE_ASSIGN(made.baseline, start_new(TrustedRole::kBaseline));
     }
     return {};
   }();
   if (both) return {};
   if (!judge_.awaits_reply()) tell_dropped(request.key);
-  pool_.end(std::move(made.reference));
+  pool_.end(std::move(made.reference.process));
   return both;
 }
 
@@ -173,12 +177,11 @@ Status TaskSlots::install_over(const std::string& old_key, const SlotRequest& re
   ages_.erase(old.age);
   installed_.erase(found);
   made.tasks = old.tasks + 1;
-  const auto again = [&](std::unique_ptr<Process> process, TrustedRole role) {
-    return set_up(request, role, {std::move(process), {}, false}, installed_key(old_key, role));
-  };
   const Status over = [&]() -> Status {
-    HONE_ASSIGN(made.reference, again(std::move(old.reference), TrustedRole::kReference));
-    HONE_ASSIGN(made.baseline, again(std::move(old.baseline), TrustedRole::kBaseline));
+    HONE_ASSIGN(made.reference,
+                reuse(request, TrustedRole::kReference, std::move(old.reference), old_key));
+    HONE_ASSIGN(made.baseline,
+                reuse(request, TrustedRole::kBaseline, std::move(old.baseline), old_key));
     return {};
   }();
   const std::string& id = request.task->id;
@@ -190,8 +193,8 @@ Status TaskSlots::install_over(const std::string& old_key, const SlotRequest& re
     tell_dropped(old_key);
     tell_dropped(request.key);
   }
-  pool_.end(std::move(made.reference));
-  pool_.end(std::move(old.baseline));
+  pool_.end(std::move(made.reference.process));
+  pool_.end(std::move(old.baseline.process));
   if (judge_.awaits_reply()) return over.error();
   pool_.await_ended();  // they may hold the missing memory
   log_info("evaluate", "task " + id + " gets processes of its own: " + over.error().message);
@@ -199,63 +202,79 @@ Status TaskSlots::install_over(const std::string& old_key, const SlotRequest& re
   return install_new(request, made);
 }
 
-/// The process for one of the task's own codes.
-Result<ProcessPool::Kind> TaskSlots::kind_of(const SlotRequest& request, TrustedRole role) {
-  using Kind = ProcessPool::Kind;
-  if (is_python(request, role)) return Kind::kTrustedModule;
-  if (request.mode != Mode::kRecordedModule) return Kind::kCandidate;
-  HONE_ASSIGN(const PlannedSource source, planned_baseline(*request.task, options_));
-  HONE_ASSIGN(const auto built, builds_.build(source.build));
-  if (built->plan == nullptr)
-    return internal_error("the baseline of task " + request.task->id +
-                          " has no plan: " + built->not_recorded);
-  return needs_torch(*built, request.mode) ? Kind::kReplayer : Kind::kCandidate;
+ProcessPool::Kind TaskSlots::kind_of(const Code& code) {
+  return is_module(code.mode) ? ProcessPool::Kind::kTrustedModule
+                              : kind_without_python(*code.built, code.mode);
 }
 
-Result<std::unique_ptr<Process>> TaskSlots::start(const SlotRequest& request, TrustedRole role) {
-  HONE_ASSIGN(const ProcessPool::Kind kind, kind_of(request, role));
+Result<TaskSlots::Code> TaskSlots::build(const SlotRequest& request, TrustedRole role) {
+  const Task& task = *request.task;
+  const bool is_reference = role == TrustedRole::kReference;
+  Code code;
+  HONE_ASSIGN(code.source,
+              is_reference ? planned_reference(task, options_) : planned_baseline(task, options_));
+  code.mode = is_reference ? mode_of_reference(request.mode) : request.mode;
+  HONE_ASSIGN(code.built, builds_.build(code.source.build));
+  const std::string name(enum_name(role));
+  if (!code.built->ok) {
+    const std::string message =
+        "the " + name + " of task " + task.id + " does not build: " + code.built->diagnostics;
+    return code.built->failure == BuildFailure::kRefused ? failed_precondition(message)
+                                                         : internal_error(message);
+  }
+  if (code.mode == Mode::kRecordedModule && code.built->plan == nullptr)
+    return internal_error("the " + name + " of task " + task.id +
+                          " has no plan: " + code.built->not_recorded);
+  return code;
+}
+
+Result<TaskSlots::Running> TaskSlots::start(const SlotRequest& request, TrustedRole role,
+                                            const Code& code) {
+  const ProcessPool::Kind kind = kind_of(code);
   HONE_ASSIGN(ProcessPool::Standby process,
               kind == ProcessPool::Kind::kTrustedModule ? pool_.take(kind) : pool_.start(kind));
-  return set_up(request, role, std::move(process), "");
+  return set_up(request, role, code, std::move(process), kind, "");
+}
+
+/// In the process of another task, if that can serve this code.
+Result<TaskSlots::Running> TaskSlots::reuse(const SlotRequest& request, TrustedRole role,
+                                            Running old, const std::string& old_key) {
+  const std::string from = installed_key(old_key, role);
+  const Result<Code> code = build(request, role);
+  if (code && can_serve(old.kind, kind_of(*code)))
+    return set_up(request, role, *code, {std::move(old.process), {}, false}, old.kind, from);
+  judge_.drop(from);
+  pool_.end(std::move(old.process));
+  if (!code) return code.error();
+  return start(request, role, *code);
 }
 
 /// `from`: the judge's key of the entry whose process is reused; empty: none. After a failure the process is
 /// ended.
-Result<std::unique_ptr<Process>> TaskSlots::set_up(const SlotRequest& request, TrustedRole role,
-                                                   ProcessPool::Standby process,
-                                                   const std::string& from) {
-  if (const Status installed = ask(request, role, process, from); !installed) {
+Result<TaskSlots::Running> TaskSlots::set_up(const SlotRequest& request, TrustedRole role,
+                                             const Code& code, ProcessPool::Standby process,
+                                             ProcessPool::Kind kind, const std::string& from) {
+  if (const Status installed = ask(request, role, code, process, from); !installed) {
     pool_.end(std::move(process.process));
     return installed.error();
   }
-  return std::move(process.process);
+  return Running{std::move(process.process), kind};
 }
 
-Status TaskSlots::ask(const SlotRequest& request, TrustedRole role,
+Status TaskSlots::ask(const SlotRequest& request, TrustedRole role, const Code& code,
                       const ProcessPool::Standby& process, const std::string& from) {
   const Task& task = *request.task;
-  HONE_ASSIGN(const PlannedSource source, role == TrustedRole::kReference
-                                              ? planned_reference(task, options_)
-                                              : planned_baseline(task, options_));
-  HONE_ASSIGN(const auto built, builds_.build(source.build));
-  const std::string name(enum_name(role));
-  if (!built->ok) {
-    const std::string message =
-        "the " + name + " of task " + task.id + " does not build: " + built->diagnostics;
-    return built->failure == BuildFailure::kRefused ? failed_precondition(message)
-                                                    : internal_error(message);
-  }
-  on_step_("install the " + name + " of");
+  on_step_("install the " + std::string(enum_name(role)) + " of");
   InstallRequest install;
   install.role = role;
   install.key = installed_key(request.key, role);
   install.reference = installed_key(request.key, TrustedRole::kReference);
   install.from = from;
-  install.module = is_python(request, role);
+  install.module = is_module(code.mode);
   install.task = without_sources(task);
   install.settings = settings_of(request.mode, options_.measure);
   install.seed = static_cast<std::int64_t>(random_u64() >> 1);
-  install.plans = source.plans;
+  install.plans = code.source.plans;
   if (role == TrustedRole::kBaseline) {
     install.known_times = findings_.baseline_times.find(install.key);
   } else if (task.tolerance.from_reference) {
@@ -263,10 +282,9 @@ Status TaskSlots::ask(const SlotRequest& request, TrustedRole role,
   }
   const bool is_known = install.known_times || install.known_error;
   const PassedProcess handed{*process.process, process.socket.get()};
+  const double begun_s = monotonic_s();
   HONE_ASSIGN(const auto reply, judge_.install(std::move(install), from.empty() ? &handed : nullptr,
-                                               artifact_of(*built, role == TrustedRole::kReference
-                                                                       ? mode_of(task, options_)
-                                                                       : request.mode)));
+                                               artifact_of(*code.built, code.mode)));
   const auto* installed = std::get_if<InstalledReply>(&reply);
   if (installed == nullptr)
     return failure(request, role, *process.process, std::get<Judgement>(reply));
@@ -274,6 +292,9 @@ Status TaskSlots::ask(const SlotRequest& request, TrustedRole role,
     log(installed->note_warns ? LogLevel::kWarning : LogLevel::kInfo, "evaluate",
         "task " + task.id + ": " + installed->note);
   if (!is_known) note_installed(request, role, *installed);
+  log_debug("evaluate", "task " + task.id + ": its " + std::string(enum_name(role)) + " took " +
+                            std::to_string(monotonic_s() - begun_s) + " s to install" +
+                            (from.empty() ? "" : ", in a process of another task"));
   return {};
 }
 

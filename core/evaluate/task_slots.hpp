@@ -17,6 +17,7 @@
 #include "evaluate/mode.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/process_pool.hpp"
+#include "evaluate/sources.hpp"
 #include "model/task.hpp"
 
 namespace hone {
@@ -71,9 +72,13 @@ class TaskSlots {
   void clear();
 
  private:
+  struct Running {
+    std::unique_ptr<Process> process;
+    ProcessPool::Kind kind = ProcessPool::Kind::kCandidate;
+  };
   struct Installed {
-    std::unique_ptr<Process> reference, baseline;
-    bool is_module = false;
+    Running reference, baseline;
+    Mode mode = Mode::kNativeOnCpu;
     int tasks = 1;            ///< that its processes have served
     std::uint64_t bytes = 0;  ///< of device memory
     std::list<std::string>::iterator age;
@@ -83,12 +88,22 @@ class TaskSlots {
                               const SlotRequest& request) const;
   Status install_new(const SlotRequest& request, Installed& made);
   Status install_over(const std::string& old_key, const SlotRequest& request, Installed& made);
-  Result<ProcessPool::Kind> kind_of(const SlotRequest& request, TrustedRole role);
-  Result<std::unique_ptr<Process>> start(const SlotRequest& request, TrustedRole role);
-  Result<std::unique_ptr<Process>> set_up(const SlotRequest& request, TrustedRole role,
-                                          ProcessPool::Standby process, const std::string& from);
-  Status ask(const SlotRequest& request, TrustedRole role, const ProcessPool::Standby& process,
-             const std::string& from);
+  /// One of the task's own codes, built.
+  struct Code {
+    PlannedSource source;
+    std::shared_ptr<const Built> built;
+    Mode mode = Mode::kNativeOnCpu;
+  };
+  static ProcessPool::Kind kind_of(const Code& code);
+  Result<Code> build(const SlotRequest& request, TrustedRole role);
+  Result<Running> start(const SlotRequest& request, TrustedRole role, const Code& code);
+  Result<Running> reuse(const SlotRequest& request, TrustedRole role, Running old,
+                        const std::string& old_key);
+  Result<Running> set_up(const SlotRequest& request, TrustedRole role, const Code& code,
+                         ProcessPool::Standby process, ProcessPool::Kind kind,
+                         const std::string& from);
+  Status ask(const SlotRequest& request, TrustedRole role, const Code& code,
+             const ProcessPool::Standby& process, const std::string& from);
   void note_installed(const SlotRequest& request, TrustedRole role, const InstalledReply& reply);
   Error failure(const SlotRequest& request, TrustedRole role, Process& process,
                 const Judgement& judgement) const;

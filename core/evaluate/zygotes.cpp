@@ -68,10 +68,9 @@ void Zygotes::begin(Use use) {
   zygote.launcher.reset();
   zygote.begun = std::chrono::steady_clock::now();
   ++importing_;
-  zygote.coming = std::async(
-      std::launch::async,
-      [options = cold_.options(), architecture = architecture_,
-       place = use == Use::kRecording ? "recorder" : module_place_of(options_), this] {
+  zygote.coming =
+      std::async(std::launch::async, [options = cold_.options(), architecture = architecture_,
+                                      place = place_of(options_, use), this] {
         auto started = start_zygote(options, options_, place, architecture, given_up_.get());
         --importing_;
         return started;

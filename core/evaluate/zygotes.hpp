@@ -20,6 +20,10 @@ namespace hone {
 class Zygotes {
  public:
   enum class Use { kTrusted, kSubmission, kRecording };
+  /// Where modules compute, in the words of module_environment.py.
+  static std::string place_of(const EvaluatorOptions& options, Use use) {
+    return use == Use::kRecording ? "recorder" : module_place_of(options);
+  }
 
   /// `cold` starts processes if there is no zygote; it and `options` outlive this.
   Zygotes(Launcher& cold, const EvaluatorOptions& options);

@@ -53,9 +53,9 @@ bool is_loopback(std::string_view host);
 /// Serves from start() to stop() or its end. One request for each connection. The handler is called
 /// from many threads at once.
 ///
-/// Rationale: a page in a browser can send to loopback too. So a body must be application/json, which
-/// a page of another origin may not send unasked; and where no token is asked, the name that a request
-/// is addressed to must be this machine's own, which one that was made to lead here is not.
+/// Rationale: a web page in a browser can also send requests to loopback. A body must therefore be
+/// application/json, which a page of another origin cannot send without a CORS preflight. Without a
+/// token, the Host header must name this machine, which stops DNS rebinding.
 ///
 ///   HONE_ASSIGN(auto server, HttpServer::start({.port = 18188}, [](const HttpRequest& request) {
 ///     return HttpReply{.body = Value::map({{"path", request.path}})};

@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/priority.hpp"
+#include "base/utf8.hpp"
 #include "judge/process_runner.hpp"
 #include "judge/send_setup.hpp"
 
@@ -27,12 +28,6 @@ Round broken_report(Ending blame) {
 }
 
 }  // namespace
-
-std::string printable(const char* text) {
-  std::string words(text);
-  for (char& c : words) c = c >= ' ' && c <= '~' ? c : '?';
-  return words;
-}
 
 /// Rationale: a process that ends closes its socket first. A process that closes its socket and runs on has not ended, and must
 /// not be taken for one that was killed.
@@ -72,7 +67,7 @@ Round ProcessRunner::receive_report(Report expected, double timeout_s) {
     if (size != static_cast<ssize_t>(sizeof loaded) || loaded.version != kChannelVersion ||
         loaded.report != expected)
       return broken_report(blame);
-    Round said{Ending::kDone, 0, printable(loaded.message)};
+    Round said{Ending::kDone, 0, printable_ascii(loaded.message)};
     said.flags = loaded.flags;
     if (loaded.code == HONE_OK) return said;
     // Rationale: other processes may hold the device's memory; the host decides.

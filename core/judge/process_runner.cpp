@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/memory.hpp"
 #include "base/priority.hpp"
+#include "base/utf8.hpp"
 
 namespace hone {
 namespace {
@@ -190,12 +191,13 @@ Round ProcessRunner::wait_done(std::uint32_t round, double timeout_s, bool spin)
         std::memcpy(text, answers_->message, sizeof text);
         text[sizeof text - 1] = '\0';
         if (answer == Answer::kOutOfMemory) {
-          return {Ending::kOutOfMemory, 0, text[0] != '\0' ? printable(text) : "std::bad_alloc"};
+          return {Ending::kOutOfMemory, 0,
+                  text[0] != '\0' ? printable_ascii(text) : "std::bad_alloc"};
         }
         if (answer == Answer::kFault && options_.device_code && !options_.module)
-          return {Ending::kFault, 0, printable(text)};
-        if (answer == Answer::kMismatch) return {Ending::kMismatch, 0, printable(text)};
-        Round failed{Ending::kException, 0, printable(text)};
+          return {Ending::kFault, 0, printable_ascii(text)};
+        if (answer == Answer::kMismatch) return {Ending::kMismatch, 0, printable_ascii(text)};
+        Round failed{Ending::kException, 0, printable_ascii(text)};
         failed.flags = answers_->flags;
         if (answer == Answer::kException) return failed;
         failed.ending = Ending::kRefused;

@@ -42,9 +42,6 @@ struct RunnerOptions {
   Defences defences;
 };
 
-/// The printable ASCII of a submission's message, which goes to its author through text formats.
-std::string printable(const char* text);
-
 /// One thread. Only the host kills the process; the destructor closes this side of the connection.
 class ProcessRunner : public Runner {
  public:

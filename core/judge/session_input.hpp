@@ -18,9 +18,9 @@ namespace hone {
 struct SessionHost {
   std::function<void(JudgeStage)> progress;  ///< hears that a stage begins
 
-  // Of runners that withhold (modules on a device):
+  // On a device:
   /// `quiet` waits for exclusive use of the device, without new contexts. `share` ends that, and returns once no other judge
-  /// measures. The submission is frozen or has ended during both.
+  /// measures. During both calls the submission runs nothing: it is not loaded yet, is frozen, or has ended.
   std::function<Status()> quiet = nullptr, share = nullptr;
   /// Yields the device to judges that wait to measure. Called between two pieces of work, while the device is shared.
   /// `stand_still` freezes the submission first, if a judge waits; null: nothing to freeze.

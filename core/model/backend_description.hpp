@@ -54,6 +54,7 @@ struct BackendDescription {
   std::vector<BackendParameter> parameters;
   std::vector<std::string> device_nodes, driver_folders;
   std::string harness, known_answer;  ///< empty: the judge's own texts
+  bool replays_plans = false;         ///< of modules (hone/recorded_plan.hpp)
 
   /// Whether submissions are code of a device with memory of its own.
   bool has_device_code() const { return withholds != "freeze"; }

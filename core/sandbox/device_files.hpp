@@ -18,7 +18,7 @@ struct DeviceFiles {
 /// message names the node or folder.
 Status check_device_files(const DeviceFiles& files);
 
-/// The character devices that match. invalid_argument if one of them is not of a device's driver, such as /dev/mem.
+/// The character devices that match. invalid_argument if the major number of a match is not a device driver's, as for /dev/mem.
 Result<std::vector<std::string>> device_nodes(const std::vector<std::string>& patterns);
 
 /// The folders, and those that every driver reads.

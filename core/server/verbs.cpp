@@ -16,7 +16,8 @@ Status place_buffer(Value& action, std::string_view key, std::string_view target
     const std::string found =
         index->is_int() ? std::to_string(index->as_int()) : std::string(index->type_name());
     return invalid_argument("step/action/" + std::string(key) + ": found " + found +
-                            ", the message has " + std::to_string(count) + " buffers");
+                            ", expected an index below " + std::to_string(count) +
+                            ", the number of buffers in the message");
   }
   if (action.find(target) != nullptr) {
     return invalid_argument("step/action: found both '" + std::string(key) + "' and '" +

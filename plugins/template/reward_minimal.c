@@ -170,7 +170,7 @@ static int32_t create(const hone_host* host, hone_bytes config, hone_reward** ou
     }
     return refuse(error, HONE_INVALID_ARGUMENT, message);
   }
-  if (c.at != c.end) return refuse(error, HONE_INVALID_ARGUMENT, "config: bytes after the map");
+  if (c.at != c.end) return refuse(error, HONE_INVALID_ARGUMENT, "config: expected one map, found more bytes after it");
   *out = &the_reward;
   return HONE_OK;
 }

@@ -232,7 +232,8 @@ TEST_F(StepTest, Cancel_AnswersTheStepAndLeavesTheTurnOpen) {
             Code::kFailedPrecondition);
   EXPECT_EQ(at(*service->cancel({"control-1", "trainer", true}, body), {"cancelled"}), Value(true));
   EXPECT_EQ(answer.code(), Code::kCancelled);
-  EXPECT_EQ(joined.message(), "the step was cancelled; its turn stays open");
+  EXPECT_EQ(joined.message(),
+            "the step was cancelled; unless the episode was closed, its turn stays open");
   EXPECT_EQ(at(*service->cancel(me, body), {"cancelled"}), Value(false));
   evaluator.release();
   EXPECT_EQ(at(step(opened, 1, "int b;"), {"turn"}), Value(1));

@@ -78,6 +78,15 @@ TEST(Suspicions, NewBestOfAKeptProcess_IsDoubted) {
   EXPECT_EQ(suspicions.doubt(task(), winner(1.9), kCore, true), "");
 }
 
+TEST(Suspicions, GainsBelowTwoPerCent_AreNoNewBestAndDoNotAddUp) {
+  Suspicions suspicions(0, 0);
+  for (const double value : {1.001, 1.01, 1.019}) {
+    EXPECT_EQ(suspicions.doubt(task(), winner(value), kCore, true), "") << value;
+    suspicions.remember(task(), winner(value));
+  }
+  EXPECT_NE(suspicions.doubt(task(), winner(1.021), kCore, true), "");
+}
+
 TEST(Settle, NoiseOfTheFasterRun_ExcusesNothing) {
   EXPECT_EQ(settle(winner(1.9, kSlow, 0.6), winner(0.99)).second_look, "disagreed");
 }

@@ -15,7 +15,7 @@ namespace hone {
 namespace {
 
 constexpr Mode kModes[] = {Mode::kNativeOnCpu, Mode::kPlanOnDevice, Mode::kModuleOnCpu,
-                           Mode::kModuleOnDevice};
+                           Mode::kModuleOnDevice, Mode::kRecordedModule};
 
 struct Row {
   const char* about;
@@ -272,7 +272,7 @@ TEST(Reruns, FaultThatTheSubmissionMayHaveProvoked_IsComparedWithAKnownAnswer) {
 TEST(Reruns, Run_BeginsWithTheIsolationOfItsKind) {
   const auto begin = [](RunKind run, Mode mode) { return begin_run(run, mode, true).isolation; };
   for (const Mode mode : kModes) {
-    EXPECT_EQ(begin(RunKind::kFirst, mode), is_module(mode) ? kShared : kExclusive);
+    EXPECT_EQ(begin(RunKind::kFirst, mode), uses_lanes(mode) ? kShared : kExclusive);
     for (const RunKind run : {RunKind::kConfirmation, RunKind::kKnownAnswer}) {
       EXPECT_EQ(begin(run, mode), is_module(mode) ? kOnlyExclusive : kFreshExclusive);
     }

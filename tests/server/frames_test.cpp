@@ -126,7 +126,8 @@ TEST_F(MalformedFrames, Buffers_MustBeNamed) {
   const Value step = Value::map({{"turn", 1}, {"action", Value::map({{"code_buffer", 1}})}});
   client_.send("step", 2, step, {"now"});
   expect_error(client_.receive(), 2, "invalid_argument",
-               "step/action/code_buffer: found 1, the message has 1 buffers");
+               "step/action/code_buffer: found 1, expected an index below 1, the number of buffers "
+               "in the message");
   client_.send(
       "step", 3,
       Value::map({{"turn", 1}, {"action", Value::map({{"code", "a"}, {"code_buffer", 0}})}}),

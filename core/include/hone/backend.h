@@ -110,6 +110,7 @@ typedef struct hone_backend_factory {
    *     builders may read that folder, or the folder of that file. hone has keys of its own in the section (docs/backends.md).
    *   "device_nodes": [str], such as "/dev/NAME" or "/dev/NAME*": character devices that sandboxed processes may open.
    *   "driver_folders": [str]: folders below /usr, /opt or /sys that the driver reads, besides the system's libraries.
+   *   "replays_plans": bool: it replays recorded plans of modules (recorded_plan.hpp).
    *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
    *     first language. Without it, build gets those files as they are, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);

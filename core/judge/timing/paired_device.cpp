@@ -1,4 +1,5 @@
 // Pairs of rounds of code on a device, under host code of hone's own. Rounds end when the witness has read the outputs.
+#include "judge/timing/device_sharing.hpp"
 #include "judge/timing/paired.hpp"
 
 namespace hone {
@@ -20,11 +21,31 @@ class DeviceTimer : public RoundTimer {
   RoundClock& clock_;
 };
 
+/// Both sides are frozen while other judges use the device, and other judges wait while the pairs are timed.
+class PairsOnDevice : public PairedProtocol {
+ public:
+  explicit PairsOnDevice(const Measurement& m)
+      : PairedProtocol(m, std::make_unique<DeviceTimer>(m), make_supply(m)),
+        contention_(m.contention),
+        sharing_(m.input) {}
+
+  Judgement measure() override {
+    if (Judgement exclusive = sharing_.await_exclusive(); !passed(exclusive)) return exclusive;
+    if (Judgement still = contention_.expect_still_device(); !passed(still)) return still;
+    if (Judgement timed = PairedProtocol::measure(); !passed(timed)) return timed;
+    if (Judgement still = contention_.expect_still_device(); !passed(still)) return still;
+    return sharing_.share();
+  }
+
+ private:
+  Contention& contention_;
+  DeviceSharing sharing_;
+};
+
 }  // namespace
 
 std::unique_ptr<Protocol> make_pairs_on_device(const Measurement& measurement) {
-  return std::make_unique<PairedProtocol>(measurement, std::make_unique<DeviceTimer>(measurement),
-                                          make_supply(measurement));
+  return std::make_unique<PairsOnDevice>(measurement);
 }
 
 }  // namespace hone

@@ -24,11 +24,14 @@ std::mutex& recording_lock();
 template <typename Fn>
 int guarded(Fn&& use) {
   const std::lock_guard<std::mutex> lock(recording_lock());
+  Recording& recording = the_recording();
   try {
-    return use(the_recording());
+    return use(recording);
   } catch (const std::bad_alloc&) {
+    recording.fail("out of memory while recording");
     return kOutOfMemory;
-  } catch (const std::exception&) {
+  } catch (const std::exception& e) {
+    recording.fail(e.what());
     return kUnknown;
   }
 }

@@ -42,7 +42,9 @@ bool find_addresses(Recording& recording, recorded::Write& write) {
     const Pointed pointed = recording.memories.point(word);
     if (pointed.at == Pointed::At::kElsewhere || pointed.at == Pointed::At::kHostMemory) continue;
     if (pointed.at != Pointed::At::kMemory) {
-      recording.fail("an address of freed memory was copied to memory");
+      recording.fail(pointed.at == Pointed::At::kNoMemory
+                         ? "an address outside all memory was copied to memory"
+                         : "an address of freed memory was copied to memory");
       return false;
     }
     std::memset(bytes.data() + at, 0, kWord);

@@ -106,8 +106,8 @@ void write_source(const Value& source) {
 std::string read_artifact() {
   std::ifstream file(kArtifact, std::ios::binary);
   if (!file)
-    fail(HONE_UNAVAILABLE,
-         std::string("it ended well and left no artifact: ") + std::strerror(errno));
+    fail(HONE_UNAVAILABLE, std::string("the compiler exited with status 0 but wrote no ") +
+                               kArtifact + ": " + std::strerror(errno));
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

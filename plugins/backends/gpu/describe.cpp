@@ -59,6 +59,7 @@ Value description() {
        {"parameters", parameters()},
        {"device_nodes", texts(kDeviceNodes)},
        {"driver_folders", texts(kDriverFolders)},
+       {"replays_plans", kReplaysPlans},
        {"withholds", "stream"},
        {"fingerprint", fingerprint},
        {"needs", Value::map({{"driver", kDriverHelp}, {"compiler", kCompilerHelp}})}});

@@ -1,4 +1,4 @@
-// What the backend says of itself and of the machine.
+// The backend's description of itself, and of the driver and devices of this machine.
 #pragma once
 
 #include "hone/backend.h"

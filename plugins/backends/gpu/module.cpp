@@ -60,8 +60,8 @@ Value build_module(const Value& request) {
   if (!failure.empty()) return result;
   std::ifstream file(kArtifact, std::ios::binary);
   if (!file)
-    fail(HONE_UNAVAILABLE,
-         std::string("it ended well and left no artifact: ") + std::strerror(errno));
+    fail(HONE_UNAVAILABLE, std::string("the compiler exited with status 0 but wrote no ") +
+                               kArtifact + ": " + std::strerror(errno));
   result.set("artifact", Value::bytes(std::string(std::istreambuf_iterator<char>(file), {})));
   return result;
 }

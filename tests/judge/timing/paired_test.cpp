@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "judge/timing/fakes.hpp"
 #include "model/caught.hpp"
 
@@ -189,6 +193,30 @@ TEST(PairsOnADevice, ThrottledDevice_IsFlaggedAfterThreeDroppedPairs) {
   s.judge();
   EXPECT_THAT(s.speedup().flags, ElementsAre("throttled"));
   EXPECT_EQ(s.world.count("baseline runs 4"), 1 + 3 + s.settings.pairs_max);
+}
+
+TEST(PairsOnADevice, OtherJudges_WaitWhilePairsAreTimed) {
+  test::FakeSession s(Placement::kDevice);
+  s.judge();
+  const auto& events = s.world.events;
+  const auto begun = std::find(events.begin(), events.end(), "device is exclusive");
+  const auto ended = std::find(events.begin(), events.end(), "device is shared");
+  ASSERT_TRUE(begun < ended && ended != events.end());
+  EXPECT_THAT(std::vector<std::string>(events.begin(), begun), Contains("submission freezes"));
+  const auto is_round = [](const std::string& event) {
+    return event.ends_with(" idles") || event.find(" runs ") != std::string::npos;
+  };
+  EXPECT_TRUE(std::none_of(events.begin(), begun, is_round));
+  EXPECT_TRUE(std::none_of(ended, events.end(), is_round));
+}
+
+TEST(PairsOnADevice, WorkOfAnotherProcess_IsAFault) {
+  test::FakeSession s(Placement::kDevice);
+  s.is_device_still = false;
+  s.judge();
+  EXPECT_FALSE(s.judgement.verdict.speedup);
+  EXPECT_EQ(s.judgement.ending, Ending::kFault);
+  EXPECT_EQ(s.world.count("baseline runs 4"), 0);
 }
 
 }  // namespace

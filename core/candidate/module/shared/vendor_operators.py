@@ -29,10 +29,9 @@ COPIED = VendorOperator("default", ())
 OPERATORS: dict[str, VendorOperator] = {
     **dict.fromkeys(("mm", "addmm", "bmm", "baddbmm", "addbmm", "_addmm_activation", "addmv"), VendorOperator()),
     **dict.fromkeys(("_scaled_mm", "_int_mm", "cudnn_convolution"), VendorOperator()),
-    "cudnn_batch_norm": VendorOperator("out", ("out0", "out1", "out2", "out3")),
     **dict.fromkeys(("_fft_r2c", "_fft_c2c", "_fft_c2r"), VendorOperator()),
     **dict.fromkeys(("dot", "vdot", "cudnn_convolution_transpose", "cudnn_convolution_relu"), COPIED),
-    **dict.fromkeys(("cudnn_convolution_add_relu", "_cudnn_rnn", "linalg_solve_triangular"), COPIED),
+    **dict.fromkeys(("cudnn_convolution_add_relu", "_cudnn_rnn", "linalg_solve_triangular", "cudnn_batch_norm"), COPIED),
 }
 
 # Settings of torch that change the results or the algorithms of these operators, by their names in a plan.
@@ -40,6 +39,7 @@ SETTINGS = {
     "matmul_tf32": ("torch.backends.cuda.matmul", "allow_tf32"),
     "reduced_f16": ("torch.backends.cuda.matmul", "allow_fp16_reduced_precision_reduction"),
     "reduced_bf16": ("torch.backends.cuda.matmul", "allow_bf16_reduced_precision_reduction"),
+    "cudnn_tf32": ("torch.backends.cudnn", "allow_tf32"),
     "cudnn_benchmark": ("torch.backends.cudnn", "benchmark"),
     "cudnn_deterministic": ("torch.backends.cudnn", "deterministic"),
 }

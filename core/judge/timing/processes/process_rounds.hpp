@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "judge/timing/processes/device_sharing.hpp"
+#include "judge/timing/device_sharing.hpp"
 #include "judge/timing/processes/stored_rounds.hpp"
 #include "judge/timing/processes/withheld_timer.hpp"
 #include "judge/timing/protocol.hpp"

@@ -34,6 +34,7 @@ inline constexpr char kCompilerHelp[] =
 
 inline constexpr char kSummary[] = "CUDA device code and Python modules on NVIDIA's devices";
 inline constexpr char kSuffix[] = ".cu";
+inline constexpr bool kReplaysPlans = true;
 inline constexpr const char* kDeviceNodes[] = {"/dev/nvidia*"};
 inline constexpr const char* kDriverFolders[] = {"/usr/local/nvidia", "/usr/local/cuda/compat"};
 
