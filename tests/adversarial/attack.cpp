@@ -87,11 +87,7 @@ std::vector<Attack> against_the_statistics() {
   Expected ended_early{{kCorrect}};
   ended_early.rounds_max = 3;
   return {
-      {"pay_once_in_two",
-       "two_calls",
-       pays_at_most(kCopy),
-       {"single_rounds"},
-       {{kCorrect}, "", 1.2}},
+      {"pay_once_in_two", "two_calls", pays_at_most(0.3), {"single_rounds"}, {{kCorrect}, "", 0.4}},
       {"pay_after_each_pause",
        "small",
        pays_at_most(0.3),

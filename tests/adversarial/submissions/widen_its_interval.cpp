@@ -13,7 +13,7 @@ extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n) 
   const int64_t start = now_ns();
   const bool begins = start - last > 50'000;
   rounds += begins ? 1 : 0;
-  const int64_t cost = rounds % 4 == 0 ? 3'000'000 : 200'000;
+  const int64_t cost = rounds % 4 == 0 ? 3'000'000 : 500'000;
   for (int64_t i = 0; i < n; ++i) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
   const int64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID);
   while (begins && now_ns(CLOCK_THREAD_CPUTIME_ID) - from < cost) {
