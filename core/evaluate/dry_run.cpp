@@ -5,7 +5,7 @@
 
 #include "base/utf8.hpp"
 #include "evaluate/ask_interpreter.hpp"
-#include "evaluate/interpreter.hpp"
+#include "evaluate/diagnostics.hpp"
 
 namespace hone {
 namespace {

@@ -16,9 +16,12 @@
 
 namespace hone {
 
+/// Journal, wire and rewards take an outcome by its name. A new one also needs was_compiled() and verdict_fixtures.cpp, which
+/// have a default; integrations/kernelbench/run_folder.cpp; and a template in envs/kernel_refine/templates.
+/// tests/repo/lists_test.py names the other lists.
 enum class Outcome {
-  kNoCode,       ///< the response contained no code
-  kRejected,     ///< refused before the build: too large, or binary data in the source
+  kNoCode,  ///< the response contained no code
+  kRejected,  ///< refused by a rule: a source too long or binary, no plan or no own kernel where one is required
   kBuildFailed,  ///< the compiler reported errors
   kCrashed,      ///< the candidate process ended by a signal or an exit, or broke its protocol
   kTimedOut,     ///< exceeded the task's time limit
@@ -72,7 +75,7 @@ struct Speedup {
   double low = 0, high = 0;        ///< 95 % confidence interval
   double time_us = 0;              ///< per call, the submission
   double baseline_us = 0;          ///< per call, the baseline
-  int rounds = 0;                  ///< A·B pairs used
+  int rounds = 0;                  ///< long rounds of the submission
   int calls = 0;                   ///< calls of the entry per round
   std::vector<std::string> flags;  ///< "single_rounds_disagree", "noisy", …
   double floor_us = 0;             ///< time of an empty round, which is subtracted from each round

@@ -1,4 +1,6 @@
-// The table of verbs. A new verb is a row here, its name in Verb, and its handler.
+// The table of verbs. A new verb is a row here, its name in Verb, its handler, and its request in wire/requests.hpp, with a
+// line at the end of wire/requests.cpp. Clients: a method of ClientVerbs (clients/python/src/hone/_verbs.py) and of Client
+// (clients/cpp). Documents: docs/protocol.md and docs/protocol-reference.md.
 #include "server/dispatcher.hpp"
 #include "server/verbs.hpp"
 

@@ -58,6 +58,7 @@ Result<Request> read_request(const Value& body) {
   return request;
 }
 
+// One line for each request of requests.hpp. Without it, linking fails.
 template Result<DescribeRequest> read_request(const Value&);
 template Result<ResetRequest> read_request(const Value&);
 template Result<StepRequest> read_request(const Value&);

@@ -56,6 +56,7 @@ Value action_body(const Action& action) {
   return body;
 }
 
+/// Verbs for the control endpoint: cancel by choice, the others because main does not serve them (server/verb_rows.cpp).
 bool wants_control(const std::string& verb) {
   return verb == "cancel" || verb == "metrics" || verb == "health";
 }

@@ -172,7 +172,7 @@ class Client {
   /// {"incarnation", "time"}. Leases need no help: the client renews them by itself.
   Result<Value> ping();
 
-  /// Any verb, for what has no member of its own (metrics, health).
+  /// Any verb, also those without a member here: metrics and health, which monitoring tools use.
   Pending submit(const std::string& verb, Value body, RequestOptions options = {});
   Result<Value> call(const std::string& verb, Value body);
 
