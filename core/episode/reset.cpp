@@ -33,11 +33,6 @@ bool runs_on(const TaskEntry& task, const std::vector<std::string>& backends) {
                             backends.end()) != task.backends.end();
 }
 
-Status check_backend(const Task& task, const std::string& backend, const std::string& verb) {
-  const auto found = task_for_backend(task, backend);
-  return found ? Status() : found.error().in(verb + "/options/backend");
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Reward>> RewardCache::get(const std::string& name,
@@ -102,14 +97,14 @@ Status Episodes::describe_task(const Caller& caller, const Environment& environm
   const bool playable = task->backends.count(backend) != 0 && environment.takes(entry);
   if (!request.options && !playable)
     return {};  // not playable on this server or in this environment
-  HONE_TRY(check_backend(*task, backend, "describe"));
-  HONE_ASSIGN(const auto whole, tasks_->find_for(backend, id, caller.held_out));
+  const auto whole = tasks_->find_for(backend, id, caller.held_out);
+  if (!whole) return whole.error().in("describe/options/backend");
   (void)g.text_or("reward", "",
                   wire::kNameBytesMax);  // a reset has it too, but the prompt does not depend on it
   (void)g.map_or_null("reward_config");
-  const std::shared_ptr<const Settings> settings = environment.read_options(g, *whole, backend);
+  const std::shared_ptr<const Settings> settings = environment.read_options(g, **whole, backend);
   HONE_TRY(g.finish());
-  const Value first = environment.first_observation({*whole, backend, *settings, {}, 0});
+  const Value first = environment.first_observation({**whole, backend, *settings, {}, 0});
   if (const Value* messages = first.find("messages")) described.set("messages", *messages);
   return {};
 }
@@ -220,13 +215,14 @@ Result<std::shared_ptr<const Task>> Episodes::choose_task(const Caller& caller,
     return invalid_argument("reset: split: the task '" + id + "' is in split '" + task->split +
                             "', not in '" + split + "'");
   }
-  HONE_TRY(check_backend(*task, backend, "reset"));
+  auto whole = tasks_->find_for(backend, id, caller.held_out);
+  if (!whole) return whole.error().in("reset/options/backend");
   HONE_ASSIGN(const TaskEntry entry, tasks_->entry(id, caller.held_out));
   if (!environment.takes(entry)) {
     return invalid_argument("reset: task: '" + id + "' cannot be used in the environment '" +
                             environment.name() + "'");
   }
-  return tasks_->find_for(backend, id, caller.held_out);
+  return whole;
 }
 
 Status Episodes::read_options(Fields& g, Episode& episode, RewardChoice& reward) {

@@ -264,8 +264,8 @@ Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
   auto said = dry_run(*zygotes_, options_, device(), built.artifact);
   if (!said) {
     log_info("evaluate", said.error().message);
-    built.lacks_dry_run =
-        builds_extensions(request.text) || said.error().code == Code::kResourceExhausted;
+    if (builds_extensions(request.text) || said.error().code == Code::kResourceExhausted)
+      built.is_incomplete = true;
     return {};
   }
   // Rationale: with an unsuitable toolkit, compilers report errors in lines of the submission, too.
@@ -273,7 +273,7 @@ Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
   const DryRunFailure failure = said->failure;
   const bool hindered = extends && failure == DryRunFailure::kHindered;
   if (hindered || (extends && is_of_extension(failure))) HONE_TRY(check_extensions(said->kind));
-  built.lacks_dry_run = hindered;
+  if (hindered) built.is_incomplete = true;
   if (failure != DryRunFailure::kHindered) {
     built.dry_run = failure;
     built.raised = std::move(said->words);
@@ -289,8 +289,8 @@ Status BuildPool::record_if_wanted(const BuildRequest& request, Built& built) {
   Result<Recording> recorded = record_module(*zygotes_, options_, device(), built.artifact);
   if (!recorded) {
     log_info("evaluate", recorded.error().message);
-    built.lacks_recording = recorded.error().code == Code::kResourceExhausted;
-    if (built.lacks_recording && options_.modules == "plan") return recorded.error();
+    built.is_incomplete = recorded.error().code == Code::kResourceExhausted;
+    if (built.is_incomplete && options_.modules == "plan") return recorded.error();
     built.not_recorded = "the recording was not made: " + recorded.error().message;
     return {};
   }
@@ -337,7 +337,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   if (built.plan == nullptr) HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may succeed on a less busy machine, so it is not cached.
-  if ((shared->ok && !shared->lacks_dry_run && !shared->lacks_recording) ||
+  if ((shared->ok && !shared->is_incomplete) ||
       (shared->failure == BuildFailure::kRefused && !shared->doubtful))
     remember(key, shared);
   return shared;

@@ -47,9 +47,8 @@ struct Built {
   std::optional<Witnessed>
       seen_in_dry_run;  ///< kernels and operators that the module started in the dry run
   bool cached = false;
-  bool lacks_dry_run =
-      false;  ///< the dry run did not complete, perhaps because of the machine; it may be repeated
-  bool lacks_recording = false;  ///< the machine was too busy for it; it may be repeated
+  /// The dry run or the recording did not complete, perhaps because of the machine. Another build may complete it.
+  bool is_incomplete = false;
   bool over_memory =
       false;  ///< "out_of_memory" or "killed" because of the build's own memory limit
   /// It failed without a mistake in the source: the machine may have killed a part of the compiler, or lacked

@@ -222,7 +222,10 @@ class LocalEvaluator : public Evaluator {
       job->plan = std::move(source->plans[Form::kEntry]);
       // Both sides are timed the same way, so a submission is recorded only if its baseline is.
       if (source->build.record) {
-        if (job->not_recorded.empty()) job->not_recorded = why_baseline_is_not_recorded(*s.task);
+        if (job->not_recorded.empty()) {
+          const std::string why = why_baseline_is_not_recorded(*s.task);
+          if (!why.empty()) job->not_recorded = "the baseline: " + why;
+        }
         source->build.record = job->not_recorded.empty();
         if (!source->build.record && options_.modules == "plan") {
           finish(job, failed_precondition("task " + s.task->id +
@@ -267,22 +270,19 @@ class LocalEvaluator : public Evaluator {
   /// Empty: it has a plan.
   std::string why_baseline_is_not_recorded(const Task& task) {
     const auto source = planned_baseline(task, options_);
-    if (!source) return "the baseline: " + source.error().message;
-    if (!source->build.record)
-      return "the baseline: it is the faster of two, and a recording cannot tell which";
+    if (!source) return source.error().message;
+    if (!source->build.record) return "it is the faster of two, and a recording cannot tell which";
     const auto built = builds_.build(source->build);
-    if (!built) return "the baseline: " + built.error().message;
-    if (!(*built)->ok) return "the baseline: it does not build";
-    return (*built)->not_recorded.empty() ? "" : "the baseline: " + (*built)->not_recorded;
+    if (!built) return built.error().message;
+    return (*built)->ok ? (*built)->not_recorded : "it does not build";
   }
 
   /// Puts a module whose plan could not be replayed back into the queue, to be judged in a process of its own. False: the
   /// result counts.
   bool judge_without_plan(const JobPtr& job, const Result<Verdict>& result) {
-    const bool is_replayed = result ? result->outcome != Outcome::kCrashed
-                                    : result.error().code != Code::kFailedPrecondition;
-    if (options_.modules != "auto" || job->mode != Mode::kRecordedModule || is_replayed ||
-        job->over)
+    const bool failed = result ? result->outcome == Outcome::kCrashed
+                               : result.error().code == Code::kFailedPrecondition;
+    if (!failed || options_.modules != "auto" || job->mode != Mode::kRecordedModule || job->over)
       return false;
     const Submission& s = job->submission;
     job->not_recorded =

@@ -13,19 +13,11 @@ namespace {
 
 using namespace hone::record;  // NOLINT: functions of C cannot stand in a namespace
 
-/// `use` returns whether it succeeded. Its exceptions become the recording's problem.
+/// `use` returns whether it succeeded.
 template <typename Fn>
 int attempted(Fn&& use) {
-  const std::lock_guard<std::mutex> lock(recording_lock());
-  Recording& recording = the_recording();
-  try {
-    return use(recording) ? 1 : 0;
-  } catch (const std::bad_alloc&) {
-    recording.fail("out of memory while recording");
-  } catch (const std::exception& e) {
-    recording.fail(e.what());
-  }
-  return 0;
+  const int status = guarded([&](Recording& r) { return use(r) ? kOk : kUnknown; });
+  return status == kOk ? 1 : 0;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Recording& the_recording();
 /// Held during every use of the recording. After fork(), the child may take it even if another thread of the parent held it.
 std::mutex& recording_lock();
 
-/// Calls `use` with the locked recording. Exceptions become a status.
+/// Calls `use` with the locked recording. Exceptions become a status, and the recording's problem.
 template <typename Fn>
 int guarded(Fn&& use) {
   const std::lock_guard<std::mutex> lock(recording_lock());

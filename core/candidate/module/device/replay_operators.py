@@ -74,7 +74,9 @@ class ReplayedOperator:
             return
         made = self.call(*args, **kwargs)
         for result, one in zip(results, made if isinstance(made, (list, tuple)) else [made], strict=True):
-            if result.numel() > 0:  # cuDNN's reserved memory has another size than in the recording, and nothing reads it
+            if (
+                result.numel() > 0
+            ):  # cuDNN's reserved memory has another size than in the recording, and nothing reads it
                 result.copy_(one)
 
 

@@ -31,7 +31,9 @@ OPERATORS: dict[str, VendorOperator] = {
     **dict.fromkeys(("_scaled_mm", "_int_mm", "cudnn_convolution"), VendorOperator()),
     **dict.fromkeys(("_fft_r2c", "_fft_c2c", "_fft_c2r"), VendorOperator()),
     **dict.fromkeys(("dot", "vdot", "cudnn_convolution_transpose", "cudnn_convolution_relu"), COPIED),
-    **dict.fromkeys(("cudnn_convolution_add_relu", "_cudnn_rnn", "linalg_solve_triangular", "cudnn_batch_norm"), COPIED),
+    **dict.fromkeys(
+        ("cudnn_convolution_add_relu", "_cudnn_rnn", "linalg_solve_triangular", "cudnn_batch_norm"), COPIED
+    ),
 }
 
 # Settings of torch that change the results or the algorithms of these operators, by their names in a plan.
