@@ -69,7 +69,7 @@ class EvalCommand : public Command {
             "hone eval softmax attempts/*.cpp               # a table of several files",
             "hone eval softmax a.cpp b.c --json             # complete verdicts",
             "hone eval softmax answer.md                    # takes the code from a model's answer",
-            "hone eval -c kernelbench.yaml kernelbench/level1 runs/first  # a level, with fast_p",
+            "hone eval -c kb.yaml kernelbench/level1 runs/a # a KernelBench level, with fast_p",
             "hone eval sum kernel.cpp --reward kevin",
             "generate | hone eval sum -                     # from standard input"};
   }

@@ -206,9 +206,9 @@ void walk_plugin_host(PluginHostConfig& c, SchemaVisitor& v) {
          "Python interpreter for plugins, for example of a virtual environment");
   v.number("call_seconds", c.call_seconds, {0.01, 3600},
            "time limit of one call of a plugin in its own process (s)");
-  v.number(
-      "start_seconds", c.start_seconds, {0.1, 3600},
-      "time limit to load or open a plugin in its own process, or to get one task from it (s)");
+  v.number("start_seconds", c.start_seconds, {0.1, 3600},
+           "time limit to load or open a plugin in its own process, or to get a task (s); a "
+           "dataset's describe_seconds can extend the latter");
   v.integer("memory_mb", c.memory_mb, {0, 1 << 24},
             "memory limit of a plugin's process (MiB); 0: no limit");
   v.flag("reload", c.reload, "restart a plugin when its file changes, for development");

@@ -79,7 +79,7 @@ void Suspicions::remember(const Task& task, const Verdict& verdict) {
   if (best_.size() >= kTasksMax)
     best_.clear();  // afterwards some tasks get one more confirmation run
   double& best = best_.try_emplace(key_of(task), 1).first->second;
-  // Smaller gains do not add up to a new best that was never confirmed.
+  // A smaller gain does not raise the best. Otherwise many small gains could raise it without a confirmation run.
   if (verdict.speedup->value >= kNewBest * best) best = verdict.speedup->value;
 }
 

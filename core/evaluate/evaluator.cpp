@@ -228,9 +228,10 @@ class LocalEvaluator : public Evaluator {
         }
         source->build.record = job->not_recorded.empty();
         if (!source->build.record && options_.modules == "plan") {
-          finish(job, failed_precondition("task " + s.task->id +
-                                          " cannot be judged with modules: plan; " +
-                                          job->not_recorded + "; modules: auto can judge it"));
+          finish(job, failed_precondition(
+                          "task " + s.task->id +
+                          ": modules: plan needs a recorded baseline, and there is none (" +
+                          job->not_recorded + "); set modules: auto"));
           continue;
         }
       }
@@ -271,7 +272,8 @@ class LocalEvaluator : public Evaluator {
   std::string why_baseline_is_not_recorded(const Task& task) {
     const auto source = planned_baseline(task, options_);
     if (!source) return source.error().message;
-    if (!source->build.record) return "it is the faster of two, and a recording cannot tell which";
+    if (!source->build.record)
+      return "with baseline: compile, eager mode and torch.compile are timed to choose it";
     const auto built = builds_.build(source->build);
     if (!built) return built.error().message;
     return (*built)->ok ? (*built)->not_recorded : "it does not build";

@@ -26,7 +26,7 @@ constexpr Mode mode_of_reference(Mode mode) {
 }
 /// Whether the task's reference is a Python module, which runs in a process of its own.
 constexpr bool has_module_reference(Mode mode) { return is_module(mode_of_reference(mode)); }
-/// Whether lanes of a device may judge several at a time. Native code has the device to itself.
+/// Whether several submissions may be judged at a time: on a device, by its lanes. Native code is judged alone.
 constexpr bool uses_lanes(Mode mode) { return has_module_reference(mode); }
 /// Whether submissions are timed, against a baseline that is installed.
 constexpr bool is_timed(Mode mode) { return mode != Mode::kModuleOnCpu; }

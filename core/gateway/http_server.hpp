@@ -55,7 +55,7 @@ bool is_loopback(std::string_view host);
 ///
 /// Rationale: a web page in a browser can also send requests to loopback. A body must therefore be
 /// application/json, which a page of another origin cannot send without a CORS preflight. Without a
-/// token, the Host header must name this machine, which stops DNS rebinding.
+/// token, a Host header must be a loopback name such as localhost, which stops DNS rebinding.
 ///
 ///   HONE_ASSIGN(auto server, HttpServer::start({.port = 18188}, [](const HttpRequest& request) {
 ///     return HttpReply{.body = Value::map({{"path", request.path}})};

@@ -16,9 +16,9 @@
 
 namespace hone {
 
-/// Journal, wire and rewards take an outcome by its name. A new one also needs was_compiled() and verdict_fixtures.cpp, which
-/// have a default; integrations/kernelbench/run_folder.cpp; and a template in envs/kernel_refine/templates.
-/// tests/repo/lists_test.py names the other lists.
+/// The journal, the wire and rewards use outcomes by name. For a new outcome, also extend was_compiled() and
+/// verdict_fixtures.cpp (their default cases hide a missing one), integrations/kernelbench/run_folder.cpp, and the templates in
+/// envs/kernel_refine/templates. tests/repo/lists_test.py checks the other lists.
 enum class Outcome {
   kNoCode,  ///< the response contained no code
   kRejected,  ///< refused by a rule: a source too long or binary, no plan or no own kernel where one is required

@@ -56,7 +56,8 @@ Value action_body(const Action& action) {
   return body;
 }
 
-/// Verbs for the control endpoint: cancel by choice, the others because main does not serve them (server/verb_rows.cpp).
+/// Verbs that are sent to the control endpoint. The main endpoint serves cancel, too, but not metrics and health
+/// (server/verb_rows.cpp).
 bool wants_control(const std::string& verb) {
   return verb == "cancel" || verb == "metrics" || verb == "health";
 }

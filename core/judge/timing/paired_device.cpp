@@ -21,7 +21,8 @@ class DeviceTimer : public RoundTimer {
   RoundClock& clock_;
 };
 
-/// Both sides are frozen while other judges use the device, and other judges wait while the pairs are timed.
+/// Both sides are already frozen when measure() begins. They stay frozen until this judge has the device exclusively, and
+/// other judges wait while it times the pairs.
 class PairsOnDevice : public PairedProtocol {
  public:
   explicit PairsOnDevice(const Measurement& m)

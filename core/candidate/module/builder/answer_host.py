@@ -1,4 +1,4 @@
-"""Answers the host once: an artifact comes, and an answer goes. For programs that run a module without a device."""
+"""Receives one artifact from the host and sends one answer. For programs that run a module without a device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWER = ctypes.CFUNCTYPE(
 
 
 def answer_host(label: str, answer_to: Callable[[bytes, dict[str, Any]], bytes]) -> int:
-    """Seals this process, and answers as answer_to(artifact, device) says.
+    """Seals this process, receives an artifact, and sends the result of answer_to(artifact, device).
 
     The arguments of the process are PLACE, hone-candidate.so, DEVICE and the folders that it may read.
     """

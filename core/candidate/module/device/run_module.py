@@ -177,7 +177,7 @@ class Candidate:
         PLACE.give_back(0)
 
     def guarded(self, body: Callable[..., str | None]) -> Callable[..., int]:
-        """A function for the backend, whose flags are those of its own call."""
+        """Wraps a function for the backend. Each call resets self.flags, so the flags describe the last call."""
 
         def call(*given: Any) -> str | None:
             self.flags = 0

@@ -1,4 +1,4 @@
-"""The functions that an interpreter gives to a backend: hone_python of hone/backend.h, and how one fails."""
+"""The functions that an interpreter gives to a backend (hone_python of hone/backend.h), and their error handling."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def guarded(body: Callable[..., str | None], failure: Callable[[BaseException], 
 
 
 def run_candidate(library: str, backend: str, device: str, folders: list[str], functions: Functions) -> int:
-    """hone-candidate's loop in this process, which ends with it. `functions`: its struct_size is set here."""
+    """Runs hone-candidate's loop and returns the exit status of the process. Sets functions.struct_size."""
     functions.struct_size = ctypes.sizeof(Functions)
     words = [word.encode() for word in ("hone-candidate", backend, device, *folders)]
     arguments = (ctypes.c_char_p * (len(words) + 1))(*words, None)
