@@ -1,4 +1,7 @@
-"""``python -m hone``: runs the server if the package has one; otherwise prints how to start."""
+"""``python -m hone``: runs the server if the package has one; otherwise prints how to start.
+
+``python -m hone mcp`` is a part of the client: an MCP server for agents.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,9 @@ def main() -> None:
     if not arguments:
         print(welcome())
         return
+    if arguments[0] == "mcp":
+        serve_agents(arguments[1:])
+        return
     if not SERVER.exists():
         print(
             f"hone {__version__}: this is the client alone, and has no {arguments[0]!r}\n"
@@ -30,6 +36,16 @@ def main() -> None:
         )
         sys.exit(2)
     os.execv(SERVER, [str(SERVER), *arguments])
+
+
+def serve_agents(arguments: list[str]) -> None:
+    """``python -m hone mcp``: hone.adapters.mcp, if the MCP SDK is installed."""
+    try:
+        from .adapters import mcp
+    except ImportError as error:
+        print(f"hone mcp: {error}", file=sys.stderr)
+        sys.exit(2)
+    mcp.main(arguments)
 
 
 def welcome() -> str:
@@ -47,7 +63,8 @@ Then, in Python:  import hone
                       result = start.episode.step(source_of_a_kernel)
                       print(result.reward, result.observation["feedback"])
 
-asyncio: hone.aio  many episodes: hone.vector, hone.pool  Gymnasium: hone.gym"""
+asyncio: hone.aio  many episodes: hone.vector, hone.pool  Gymnasium: hone.gym
+agents: python -m hone mcp"""
 
 
 if __name__ == "__main__":

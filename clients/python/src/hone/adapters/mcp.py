@@ -1,0 +1,610 @@
+"""For agents: an MCP server, so that any client of the Model Context Protocol can use hone.
+
+    python -m hone mcp                                             # over stdio
+    python -m hone mcp --http 127.0.0.1:8765 --token-file FILE     # over HTTP
+
+An agent lists the tasks, reads one, and submits kernels. The first submission starts an episode.
+Later submissions name the episode by its handle. See docs/agents.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import hmac
+import math
+import os
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, TypedDict, TypeVar
+
+from hone import __version__, aio
+from hone._requests import DEFAULT_ENDPOINT
+from hone._text import sendable
+from hone.errors import HoneError, NotFound
+from hone.types import Reset, StepResult, Task
+
+from ._play import Settings, loop_client_of
+from ._record import is_fault, text_of
+from ._versions import require
+
+require("hone.adapters.mcp", "mcp", "2.0", "3")
+
+import uvicorn  # noqa: E402 - a part of mcp
+from mcp.server.mcpserver import Context, MCPServer  # noqa: E402 - after the check of its version
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError  # noqa: E402
+from mcp.server.transport_security import TransportSecuritySettings  # noqa: E402
+from mcp.types import CallToolResult, TextContent, ToolAnnotations  # noqa: E402
+from pydantic import Field  # noqa: E402
+from starlette.responses import PlainTextResponse  # noqa: E402
+
+__all__ = [
+    "EPISODES",
+    "main",
+    "server",
+]
+
+T = TypeVar("T")
+
+#: Episodes that one server keeps; a new one closes an ended or the least recently used one.
+EPISODES = 64
+#: Time limit for closing the episodes at the end (s).
+CLOSE_SECONDS = 5.0
+#: The most tasks in one answer of ``list_tasks``.
+TASKS = 200
+#: The shortest token for HTTP (characters).
+TOKEN_CHARACTERS = 16
+
+INSTRUCTIONS = """hone judges compute kernels. It builds a submission, checks its results and \
+compares its speed with a baseline. Call list_tasks, then get_task for the prompt, then submit. \
+Read the feedback, and submit a better kernel with the same episode. Each episode has its own \
+score. An unscored turn is a fault of the machine, not of the kernel: submit that kernel again."""
+
+
+class Listed(TypedDict):
+    """Some of the tasks, and how many match."""
+
+    tasks: list[dict[str, Any]]
+    matching: int
+
+
+class Described(TypedDict):
+    """A task's public facts."""
+
+    task: dict[str, Any]
+
+
+class Turn(TypedDict):
+    """One turn. If it has no score, ``reward`` is None and ``fault`` has the reason."""
+
+    turn: int
+    outcome: str
+    reward: float | None
+    reward_valid: bool
+    speedup: float | None
+    speedup_low: float | None
+    speedup_high: float | None
+    feedback: str
+    fault: str
+
+
+class State(TypedDict):
+    """Where an episode stands."""
+
+    episode: str
+    task: str
+    turns_left: int | None
+    ended: bool
+    best_speedup: float | None
+    return_to_date: float | None
+
+
+class Submitted(State):
+    """A turn, and where its episode stands."""
+
+    turn: Turn
+
+
+class History(State):
+    """The turns of an episode, and where it stands."""
+
+    turns: list[Turn]
+
+
+@dataclass
+class _Open:
+    """An episode that an agent may continue."""
+
+    handle: str
+    episode: aio.Episode
+    task: str
+    turns: list[Turn] = field(default_factory=list)
+    turns_left: int | None = None
+    best_speedup: float | None = None
+    return_to_date: float | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)  # one turn at a time
+    in_doubt: bool = False  # a turn has no result here, but may have one on the server
+
+    def add(self, result: StepResult) -> Turn:
+        """Adds the result of a turn."""
+        verdict = result.info.get("verdict") or {}
+        speedup = verdict.get("speedup") or {}
+        turn = Turn(
+            turn=result.turn,
+            outcome=str(verdict.get("outcome") or "unscored"),
+            reward=result.reward,
+            reward_valid=result.reward_valid,
+            speedup=speedup.get("value"),
+            speedup_low=speedup.get("low"),
+            speedup_high=speedup.get("high"),
+            feedback=str(result.observation.get("feedback") or ""),
+            fault="" if result.reward_valid else str(result.info.get("fault") or "not judged"),
+        )
+        self.turns.append(turn)
+        self.turns_left = result.observation.get("turns_left")
+        self.best_speedup = result.observation.get("best_speedup")
+        self.return_to_date = result.return_to_date
+        return turn
+
+    def fail(self, error: HoneError) -> Turn:
+        """Describes a turn without a result. The turn stays open, so it is not added."""
+        return Turn(
+            turn=self.episode.turn + 1,
+            outcome="unscored",
+            reward=None,
+            reward_valid=False,
+            speedup=None,
+            speedup_low=None,
+            speedup_high=None,
+            feedback="",
+            fault=f"{error.code}: {error}",
+        )
+
+    def state(self) -> State:
+        return State(
+            episode=self.handle,
+            task=self.task,
+            turns_left=self.turns_left,
+            ended=self.episode.ended,
+            best_speedup=self.best_speedup,
+            return_to_date=self.return_to_date,
+        )
+
+
+class _Episodes:
+    """The open episodes by their handles.
+
+    Rationale: MCP has no session to rely on (over HTTP, each call may come on a new connection), so
+    an agent names its episode. A handle cannot be guessed, so agents that share a server do not
+    reach each other's episodes.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._closing: set[asyncio.Future[None]] = set()
+
+    def make_room(self) -> None:
+        """Drops an episode if all places are taken: an ended one, else the least recently used.
+
+        Raises:
+            ToolError: A turn of each is being judged.
+        """
+        if len(self._open) < self._limit:
+            return
+        idle = [one for one in self._open.values() if not one.lock.locked()]
+        if not idle:
+            raise ToolError(f"submit: {self._limit} turns are being judged; wait for one of them")
+        self.drop(next((one for one in idle if one.episode.ended), idle[0]))
+
+    def add(self, start: Reset[aio.Episode]) -> _Open:
+        """Adds an episode. Resets at the same time may exceed the limit for a while."""
+        with contextlib.suppress(ToolError):
+            self.make_room()
+        one = _Open(secrets.token_urlsafe(12), start.episode, str(start.info.get("task", "")))
+        self._open[one.handle] = one
+        return one
+
+    def drop(self, one: _Open) -> None:
+        """Forgets an episode, and closes it in the background."""
+        del self._open[one.handle]
+        closing = asyncio.ensure_future(_close(one))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
+    def find(self, handle: str) -> _Open:
+        """The episode of a handle.
+
+        Raises:
+            ToolError: There is none.
+        """
+        found = self._open.get(handle)
+        if found is None:
+            raise ToolError(
+                f"episode: found no open episode {handle[:40]!r}; to start one, submit with a task"
+                " and without an episode"
+            )
+        self._open.move_to_end(handle)
+        return found
+
+    async def close(self) -> None:
+        """Closes all of them, within ``CLOSE_SECONDS``."""
+        for one in list(self._open.values()):
+            self.drop(one)
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=CLOSE_SECONDS)
+
+
+async def _close(one: _Open) -> None:
+    if one.episode.ended:
+        return
+    with contextlib.suppress(HoneError):  # then its lease ends it
+        await one.episode.close()
+
+
+class _Tools:
+    """The tools and resources. Agents read their docstrings."""
+
+    def __init__(self, settings: Settings, episodes: int) -> None:
+        self._settings = settings
+        self._episodes = _Episodes(episodes)
+
+    async def list_tasks(
+        self,
+        contains: Annotated[str, Field(description="a part of an id, title or tag")] = "",
+        split: Annotated[str | None, Field(description="such as train or eval")] = None,
+        limit: Annotated[int, Field(ge=1, le=TASKS)] = 50,
+        offset: Annotated[int, Field(ge=0, description="tasks to skip")] = 0,
+    ) -> Annotated[CallToolResult, Listed]:
+        """Lists tasks: id, title, split, tags and backends."""
+        tasks = await self._ask(lambda client: client.tasks(split=split))
+        matching = [task for task in tasks if _matches(task, contains)]
+        shown = matching[offset : offset + limit]
+        lines = [
+            f"{task.id}  {task.title}  ({', '.join([task.split, *task.backends, *task.tags])})"
+            for task in shown
+        ]
+        if (following := len(matching) - offset - len(shown)) > 0:
+            lines.append(f"{following} more: use contains, or offset {offset + limit}")
+        listed = Listed(tasks=[dict(vars(task)) for task in shown], matching=len(matching))
+        return _result("\n".join(lines) or "no task matches", listed)
+
+    async def get_task(self, task: str) -> Annotated[CallToolResult, Described]:
+        """Shows a task's prompt, with the reference and the rules. Does not start an episode."""
+        facts = await self._ask(lambda client: client.describe(task))
+        return _result(await self.prompt(task), Described(task=_json(facts.get("task") or facts)))
+
+    async def submit(
+        self,
+        context: Context,
+        code: Annotated[str, Field(description="the whole source of the kernel")],
+        task: Annotated[str, Field(description="starts a new episode of this task")] = "",
+        episode: Annotated[str, Field(description="or continues this episode")] = "",
+        language: Annotated[str | None, Field(description="if the task allows several")] = None,
+    ) -> Annotated[CallToolResult, Submitted]:
+        """Builds, tests and times a kernel. Give a task for the first turn, later the episode."""
+        if bool(task) == bool(episode):
+            raise ToolError("submit: expected exactly one of task and episode")
+        if task:
+            self._episodes.make_room()
+            start = self._settings.episode(task, None, None)
+            one = self._episodes.add(await self._ask(lambda client: client.reset(**start)))
+        else:
+            one = self._episodes.find(episode)
+        if one.lock.locked():
+            raise ToolError(f"submit: a turn of episode {one.handle} is not finished; wait for it")
+        async with one.lock:
+            try:
+                if one.in_doubt:
+                    await self._resume(one)
+                one.in_doubt = True
+                turn = await _judge(one, code, language, context)
+            except BaseException:
+                if task:
+                    self._episodes.drop(one)  # its handle was not returned
+                raise
+            one.in_doubt = not turn["reward_valid"]
+        submitted = Submitted(**one.state(), turn=turn)
+        return _result(_summary(submitted), submitted)
+
+    async def history(self, episode: str) -> Annotated[CallToolResult, History]:
+        """Lists the turns of an episode: outcomes, speedups and rewards."""
+        one = self._episodes.find(episode)
+        lines = [_line(turn) for turn in one.turns] or ["no turn yet"]
+        history = History(**one.state(), turns=list(one.turns))
+        return _result("\n".join([f"{one.task}, episode {one.handle}", *lines]), history)
+
+    async def prompt(self, task: str) -> str:
+        """The text that a model gets at the start of an episode of this task."""
+        options = self._settings.options
+        return text_of(await self._ask(lambda client: client.prompt(task, options=options)))
+
+    async def feedback(self, episode: str, turn: str) -> str:
+        """The feedback of a turn."""
+        for one in self._episodes.find(episode).turns:
+            if str(one["turn"]) == turn:
+                return one["feedback"]
+        raise ResourceNotFoundError(f"turn: found no turn {turn[:10]!r} in this episode")
+
+    async def close(self) -> None:
+        """Closes the episodes."""
+        await self._episodes.close()
+
+    async def _resume(self, one: _Open) -> None:
+        """Asks the server where an episode stands."""
+        try:
+            client = await loop_client_of(self._settings)
+            one.episode = (await client.resume(one.episode.id, one.episode.token)).episode
+        except NotFound as error:
+            self._episodes.drop(one)
+            raise ToolError(
+                f"episode {one.handle} was lost with its server; submit with a task"
+            ) from error
+        except HoneError as error:
+            raise ToolError(f"{error.code}: {error}") from error
+
+    async def _ask(self, request: Callable[[aio.Client], Awaitable[T]]) -> T:
+        try:
+            return await request(await loop_client_of(self._settings))
+        except HoneError as error:
+            raise ToolError(f"{error.code}: {error}") from error
+
+
+async def _judge(one: _Open, code: str, language: str | None, context: Context) -> Turn:
+    reports: set[asyncio.Future[None]] = set()
+
+    def report(body: Mapping[str, Any]) -> None:
+        stage = str(body.get("stage", ""))
+        progress = context.report_progress(len(reports) + 1, message=stage)
+        reports.add(asyncio.ensure_future(progress))
+
+    try:
+        step = one.episode.step(sendable(code), language=language, on_progress=report)
+        return one.add(await step)
+    except HoneError as error:
+        if not is_fault(error, resetting=False):
+            raise ToolError(f"{error.code}: {error}") from error
+        return one.fail(error)
+    finally:
+        await asyncio.gather(*reports, return_exceptions=True)
+
+
+def _matches(task: Task, part: str) -> bool:
+    return part.lower() in " ".join([task.id, task.title, *task.tags]).lower()
+
+
+def _line(turn: Turn) -> str:
+    """One turn as one line."""
+    if not turn["reward_valid"]:
+        return f"turn {turn['turn']}: not scored ({turn['fault']})"
+    line = f"turn {turn['turn']}: {turn['outcome']}"
+    if turn["speedup"] is not None:
+        line += f", speedup {turn['speedup']:.3f}"
+        line += f" ({turn['speedup_low']:.3f} to {turn['speedup_high']:.3f})"
+    return line + ("" if turn["reward"] is None else f", reward {turn['reward']:.3f}")
+
+
+def _summary(submitted: Submitted) -> str:
+    """A turn and its feedback as a text."""
+    turn = submitted["turn"]
+    if submitted["ended"]:
+        next_step = "the episode has ended"
+    elif turn["fault"].startswith("deadline_exceeded"):
+        next_step = "there was no verdict in time: submit the same or a faster kernel"
+    elif not turn["reward_valid"]:
+        next_step = "the kernel is not to blame: submit it again"
+    else:
+        next_step = f"turns left: {submitted['turns_left']}"
+    head = f"{_line(turn)}\nepisode {submitted['episode']}; {next_step}"
+    return f"{head}\n\n{turn['feedback']}".rstrip()
+
+
+def _result(text: str, structured: Mapping[str, Any]) -> CallToolResult:
+    """An answer as a text for the model and as data for its program."""
+    content = [TextContent(type="text", text=text)]
+    return CallToolResult(content=content, structured_content=dict(structured))
+
+
+def _json(value: object) -> Any:  # noqa: ANN401
+    """A value of the protocol as JSON can hold it: floats that are not finite become text."""
+    if isinstance(value, Mapping):
+        return {str(key): _json(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def server(settings: Settings, *, episodes: int = EPISODES) -> tuple[MCPServer, _Tools]:
+    """Returns the MCP server and its tools, whose ``close()`` closes the episodes.
+
+    Args:
+        settings: The hone server and the rules of the episodes.
+        episodes: How many to keep; see ``EPISODES``.
+    """
+    tools = _Tools(settings, episodes)
+    mcp = MCPServer("hone", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    read_only = ToolAnnotations(read_only_hint=True)
+    for tool in (tools.list_tasks, tools.get_task, tools.history):
+        mcp.tool(annotations=read_only)(tool)
+    mcp.tool(annotations=ToolAnnotations(destructive_hint=False, open_world_hint=False))(
+        tools.submit
+    )
+    mcp.resource("hone://tasks/{+task}", name="prompt", mime_type="text/markdown")(tools.prompt)
+    mcp.resource("hone://episodes/{episode}/turns/{turn}", name="feedback")(tools.feedback)
+    return mcp, tools
+
+
+class _Guarded:
+    """Passes requests that have the token to an ASGI application; answers others with 401."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]], token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Callable[[], Awaitable[Any]],
+        send: Callable[[Any], Awaitable[None]],
+    ) -> None:
+        if scope["type"] == "lifespan" or self._admits(scope):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            refused = PlainTextResponse(
+                "expected the header 'Authorization: Bearer TOKEN'\n",
+                status_code=401,
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+            await refused(scope, receive, send)
+
+    def _admits(self, scope: Mapping[str, Any]) -> bool:
+        given = dict(scope.get("headers") or []).get(b"authorization", b"")
+        scheme, _, token = given.partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token, self._token)
+
+
+def read_token(path: Path) -> str:
+    """The token in a file; makes the file if there is none.
+
+    Raises:
+        ValueError: Other users have access to the file, or the token is unfit.
+        OSError: The file cannot be read or made.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        pass
+    else:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(32) + "\n")
+    with path.open() as file:
+        mode = os.fstat(file.fileno()).st_mode & 0o777
+        if mode & 0o077:
+            raise ValueError(f"{path}: other users have access (mode {mode:o}); chmod 600 {path}")
+        token = file.read(4096).strip()
+    if len(token) < TOKEN_CHARACTERS:
+        raise ValueError(
+            f"{path}: found a token of {len(token)} characters, expected at least"
+            f" {TOKEN_CHARACTERS}"
+        )
+    if not token.isascii() or any(character.isspace() for character in token):
+        raise ValueError(f"{path}: found a token with spaces or not in ASCII")
+    return token
+
+
+async def _serve_http(mcp: MCPServer, tools: _Tools, host: str, port: int, token: str) -> None:
+    class Announcing(uvicorn.Server):  # type: ignore[misc]
+        """Prints its address when it serves: port 0 is any free port."""
+
+        async def startup(self, sockets: Any = None) -> None:  # noqa: ANN401
+            await super().startup(sockets=sockets)
+            for served in self.servers:
+                found, at = served.sockets[0].getsockname()[:2]
+                shown = f"[{found}]" if ":" in found else found
+                print(f"serving MCP on http://{shown}:{at}/mcp", flush=True)
+
+        async def shutdown(self, sockets: Any = None) -> None:  # noqa: ANN401
+            """Closes the episodes, too: after this, uvicorn raises the signal that ended it."""
+            await super().shutdown(sockets=sockets)
+            await tools.close()
+
+    # Rationale: the SDK checks the header Host against DNS rebinding. The token does more, and
+    # the check would refuse requests through a proxy.
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = _Guarded(mcp.streamable_http_app(host=host, transport_security=unchecked), token)
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=math.ceil(CLOSE_SECONDS),
+    )
+    await Announcing(config).serve()
+
+
+async def _serve(settings: Settings, given: argparse.Namespace, token: str) -> None:
+    mcp, tools = server(settings, episodes=given.episodes)
+    if given.http is not None:
+        host, port = given.http
+        await _serve_http(mcp, tools, host, port, token)
+        return
+    try:
+        await mcp.run_stdio_async()
+    finally:
+        await tools.close()
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isdecimal() and int(port) < 65536):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected HOST:PORT")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= 100_000):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 1 to 100000")
+    return int(text)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """``python -m hone mcp``: serves until its input ends or it is interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m hone mcp", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "--endpoint",
+        default=DEFAULT_ENDPOINT,
+        help="address of hone serve (default: %(default)s)",
+    )
+    parser.add_argument("--key", metavar="FILE", help="key file, if the server requires keys")
+    parser.add_argument(
+        "--max-turns", type=_count, metavar="N", help="turns per episode (default: the server's)"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=600.0,
+        metavar="S",
+        help="limit of a request (s, default: %(default)s)",
+    )
+    parser.add_argument(
+        "--episodes",
+        type=_count,
+        default=EPISODES,
+        metavar="N",
+        help="episodes kept (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--http", type=_address, metavar="HOST:PORT", help="serve HTTP instead of stdio"
+    )
+    parser.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the token for --http; made with a random token if there is none",
+    )
+    given = parser.parse_args(arguments)
+    token = ""
+    if given.http is None and given.token_file is not None:
+        parser.error("--token-file: expected --http, since stdio needs no token")
+    if given.http is not None:
+        if given.token_file is None:
+            parser.error("--http: expected --token-file, so that only your agents can submit code")
+        try:
+            token = read_token(given.token_file)
+        except (OSError, ValueError) as error:
+            parser.error(f"--token-file: {error}")
+    options = {} if given.max_turns is None else {"max_turns": given.max_turns}
+    settings = Settings(given.endpoint, options=options, timeout=given.timeout, key=given.key)
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(settings, given, token))
+
+
+if __name__ == "__main__":
+    main()
