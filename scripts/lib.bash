@@ -53,6 +53,7 @@ LIST
 tool_packages() {
   cat <<'LIST'
 clang-14|the second compiler that must build hone
+libclang-rt-14-dev|its sanitizers, and libFuzzer
 clang-tidy-14|the rules of .clang-tidy
 clang-format-14|the format of C++ files
 LIST
@@ -68,12 +69,6 @@ clang-19|builds HIP for gfx942
 clang-tools-19|puts it into a library for the host
 lld-19|links it
 libthrust-dev|complex numbers, for torch's headers in HIP
-LIST
-}
-fuzz_packages() {
-  cat <<'LIST'
-clang-14|builds the fuzz targets
-libclang-rt-14-dev|libFuzzer and the sanitizers that run beside it
 LIST
 }
 
@@ -145,12 +140,12 @@ run_logged() {
   return "$status"
 }
 
-# Configures and builds a preset; on failure shows what the compiler said.
-build_preset() {
-  local preset=$1 log=$root/build/logs/build-$1.log
+# Configures and builds a preset, or one target of it; on failure shows what the compiler said.
+build_preset() { # build_preset PRESET [TARGET]
+  local preset=$1 target=${2:-all} log=$root/build/logs/build-$1.log
   say "${bold}building $preset${plain} ${dim}(log: build/logs/build-$preset.log)${plain}"
   # A subshell, so that a preset is found wherever the script was started.
-  if ! run_logged "$log" bash -c "cd '$root' && cmake --preset '$preset' && cmake --build --preset '$preset'"; then
+  if ! run_logged "$log" bash -c "cd '$root' && cmake --preset '$preset' && cmake --build --preset '$preset' --target '$target'"; then
     grep -E 'error|FAILED|Error|warning:' -A 3 "$log" | head -n 60 >&2 || tail -n 30 "$log" >&2
     return 1
   fi

@@ -1,4 +1,4 @@
-// Mutex and MutexLock: std::mutex with clang's thread-safety annotations, which the tidy preset
+// Mutex and MutexLock: std::mutex with clang's thread-safety annotations, which the asan preset
 // enforces.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace hone::fuzz {
 
 /// Theory of operation. A target is one .cpp that defines `one`: it hands the input to hone as a
 /// stranger would and checks what must hold of any input. libFuzzer calls it with inputs that it
-/// makes (preset fuzz, scripts/fuzz); replay.cpp calls it with the files of the corpus (every
+/// makes (preset asan, scripts/fuzz); replay.cpp calls it with the files of the corpus (every
 /// preset), so that seeds and former findings are tests of each build.
 void one(std::string_view input);
 

@@ -16,7 +16,7 @@ TEST(BenchDevice, SmallRun_HasAllFigures) {
   ASSERT_TRUE(launcher) << launcher.error().message;
   DeviceBenchOptions bench;
   bench.task = std::make_shared<const Task>(small_task("cuda"));
-  bench.count = 3;
+  bench.count = 1;
   bench.steps = {1, 40};
   bench.threads = 2048;
   const auto figures = bench_device(**launcher, emulated_options("cuda"), bench);

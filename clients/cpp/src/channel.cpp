@@ -8,9 +8,8 @@
 namespace hone::inline client_api {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kRetryFirst = 10 * kMs;
-constexpr std::int64_t kRetryMax = 1000 * kMs;
+constexpr std::int64_t kRetryFirst = 10 * kNsPerMs;
+constexpr std::int64_t kRetryMax = 1000 * kNsPerMs;
 constexpr std::int64_t kDeadlineMsMax = 24LL * 3600 * 1000;
 
 }  // namespace
@@ -94,7 +93,7 @@ bool Channel::send(const RequestPtr& request, std::int64_t now_ns) {
   wire::Request message{request->verb, request->id, {}, request->body, request->buffers};
   if (request->deadline_ns > 0) {
     message.deadline_ms =
-        std::clamp<std::int64_t>((request->deadline_ns - now_ns) / kMs, 1, kDeadlineMsMax);
+        std::clamp<std::int64_t>((request->deadline_ns - now_ns) / kNsPerMs, 1, kDeadlineMsMax);
   }
   if (!link_ || !link_->send(wire::encode_request(message))) return false;
   in_flight_[request->id] = request;

@@ -10,8 +10,7 @@
 namespace hone::inline client_api {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kWaitMax = 1000 * kMs;
+constexpr std::int64_t kWaitMax = 1000 * kNsPerMs;
 
 }  // namespace
 
@@ -89,7 +88,7 @@ void Engine::run() {
 long Engine::milliseconds_to_next_timer() const {
   const std::int64_t now = monotonic_ns();
   const std::int64_t next = std::min({now + kWaitMax, flow_.next_ns(), connector_.next_ns()});
-  return std::max(0L, static_cast<long>((next - now + kMs - 1) / kMs));
+  return std::max(0L, static_cast<long>((next - now + kNsPerMs - 1) / kNsPerMs));
 }
 
 }  // namespace hone::inline client_api

@@ -15,6 +15,8 @@
 
 namespace hone::inline client_api {
 
+inline constexpr std::int64_t kNsPerMs = 1'000'000;
+
 /// Belongs to the client's thread once submitted.
 struct Request {
   std::int64_t id = 0;

@@ -10,6 +10,7 @@
 
 #include "errors.hpp"
 #include "hone/plugin/failure.hpp"
+#include "libraries.hpp"
 
 namespace hone_gpu {
 namespace {
@@ -84,7 +85,7 @@ Driver load_driver() {
   // Hardware queues: one stream needs one, and each takes a context 10 ms to make and 5 to end.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
   setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "1", 0);
-  const Library library = open_library(split(HONE_GPU_DRIVER_LIBRARY), library_folders());
+  const Library library = open_library(split(kDriverLibrary), library_folders());
   if (library.handle == nullptr) {
     fail(HONE_UNAVAILABLE, std::string("no ") + kVendor + " driver: " + library.tried);
   }
@@ -149,9 +150,8 @@ const Driver& driver() {
 }
 
 Compiler load_compiler(const std::string& path) {
-  const Library library = path.empty()
-                              ? open_library(split(HONE_GPU_COMPILER_LIBRARY), library_folders())
-                              : open_library({path}, library_folders());
+  const Library library = path.empty() ? open_library(split(kCompilerLibrary), library_folders())
+                                       : open_library({path}, library_folders());
   if (library.handle == nullptr) {
     fail(HONE_UNAVAILABLE, std::string("no ") + kCompilerName + ": " + library.tried);
   }

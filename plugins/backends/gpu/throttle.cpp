@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "driver.hpp"
+#include "libraries.hpp"
 #include "vendor.h"
 
 namespace hone_gpu {
@@ -27,7 +28,7 @@ bool find(void* library, const char* symbol, Function& function) {
 }
 
 Nvml load() {
-  void* library = find_library(HONE_GPU_MANAGEMENT_LIBRARY);
+  void* library = find_library(kManagementLibrary);
   if (library == nullptr) return {};
   Nvml nvml;
   int (*init)() = nullptr;
