@@ -146,7 +146,7 @@ def test_requests_without_the_token_are_refused(over_http: Any, scripted: Script
     ("contents", "mode", "said"),
     [
         ("short\n", 0o600, "at least 16"),
-        ("a token with some spaces\n", 0o600, "without spaces"),
+        ("a token with some spaces\n", 0o600, "with spaces"),
         ("x" * 32, 0o644, "chmod 600"),
     ],
 )
@@ -186,12 +186,11 @@ def test_wrong_requests_say_what_to_do(scripted: ScriptedServer) -> None:
         assert "to start one" in await refused(client, "history", episode="guessed")
         with pytest.raises(MCPError, match="no open episode"):
             await client.read_resource("hone://episodes/guessed/turns/1")
+        with pytest.raises(MCPError, match="did you mean 'tasks/add_relu'"):
+            await client.read_resource("hone://tasks/ad_relu")
         _, told = await call(client, "submit", task="add_relu", code="wrong")
         with pytest.raises(MCPError, match="no turn '7'"):
             await client.read_resource(f"hone://episodes/{told['episode']}/turns/7")
-        # The server's own error of a lone surrogate, which JSON can hold and UTF-8 cannot.
-        _, told = await call(client, "submit", task="add_relu", code="slow\ud83d")
-        assert told["turn"]["turn"] == 1
 
     play(over_stdio(scripted.endpoint), agent)
 
@@ -213,3 +212,43 @@ def test_no_server_is_one_line(tmp_path: Path) -> None:
         assert "unavailable" in await refused(client, "list_tasks")
 
     play(over_stdio("tcp://127.0.0.1:1"), agent)
+
+
+def test_a_cancelled_turn_may_be_submitted_again(scripted: ScriptedServer) -> None:
+    async def agent(client: Client) -> None:
+        _, first = await call(client, "submit", task="add_relu", code="wrong")
+        scripted.hold_steps.set()
+        pending = asyncio.create_task(client.call_tool("submit", {"episode": first["episode"], "code": "slow"}))
+        await asyncio.to_thread(scripted.wait_for, "step", 2)
+        pending.cancel()
+        await asyncio.to_thread(scripted.wait_for, "cancel")
+        scripted.hold_steps.clear()
+        text, second = await call(client, "submit", episode=first["episode"], code="temporary")
+        assert (second["turn"]["turn"], second["turn"]["outcome"]) == (2, "correct"), text
+
+    play(over_stdio(scripted.endpoint), agent)
+
+
+def test_an_episode_whose_first_turn_is_cancelled_is_closed(scripted: ScriptedServer) -> None:
+    async def agent(client: Client) -> None:
+        scripted.hold_steps.set()
+        pending = asyncio.create_task(client.call_tool("submit", {"task": "add_relu", "code": "slow"}))
+        await asyncio.to_thread(scripted.wait_for, "step")
+        pending.cancel()
+        scripted.hold_steps.clear()
+        await asyncio.to_thread(scripted.wait_for, "close")
+
+    play(over_stdio(scripted.endpoint), agent)
+    assert scripted.episodes == {}
+
+
+def test_an_episode_that_was_lost_with_its_server_is_not_submitted_to_again(scripted: ScriptedServer) -> None:
+    async def agent(client: Client) -> None:
+        _, first = await call(client, "submit", task="add_relu", code="wrong")
+        scripted.episodes.clear()
+        _, told = await call(client, "submit", episode=first["episode"], code="slow")
+        assert told["turn"]["fault"].startswith("not_found")
+        assert "was lost with its server" in await refused(client, "submit", episode=first["episode"], code="slow")
+        assert "no open episode" in await refused(client, "submit", episode=first["episode"], code="slow")
+
+    play(over_stdio(scripted.endpoint), agent)

@@ -17,7 +17,7 @@ import math
 import os
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar
@@ -323,9 +323,16 @@ class _Tools:
         options = self._settings.options
         return text_of(await self._ask(lambda client: client.prompt(task, options=options)))
 
+    async def prompt_resource(self, task: str) -> str:
+        """The prompt of a task."""
+        with _resource_errors():
+            return await self.prompt(task)
+
     async def feedback(self, episode: str, turn: str) -> str:
         """The feedback of a turn."""
-        for one in self._episodes.find(episode).turns:
+        with _resource_errors():
+            turns = self._episodes.find(episode).turns
+        for one in turns:
             if str(one["turn"]) == turn:
                 return one["feedback"]
         raise ResourceNotFoundError(f"turn: found no turn {turn[:10]!r} in this episode")
@@ -352,6 +359,15 @@ class _Tools:
             return await request(await loop_client_of(self._settings))
         except HoneError as error:
             raise ToolError(f"{error.code}: {error}") from error
+
+
+@contextlib.contextmanager
+def _resource_errors() -> Iterator[None]:
+    """MCP has other errors for resources than for tools."""
+    try:
+        yield
+    except ToolError as error:
+        raise ResourceNotFoundError(str(error)) from error
 
 
 async def _judge(one: _Open, code: str, language: str | None, context: Context) -> Turn:
@@ -435,7 +451,9 @@ def server(settings: Settings, *, episodes: int = EPISODES) -> tuple[MCPServer, 
     mcp.tool(annotations=ToolAnnotations(destructive_hint=False, open_world_hint=False))(
         tools.submit
     )
-    mcp.resource("hone://tasks/{+task}", name="prompt", mime_type="text/markdown")(tools.prompt)
+    mcp.resource("hone://tasks/{+task}", name="prompt", mime_type="text/markdown")(
+        tools.prompt_resource
+    )
     mcp.resource("hone://episodes/{episode}/turns/{turn}", name="feedback")(tools.feedback)
     return mcp, tools
 
