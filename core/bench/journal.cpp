@@ -20,11 +20,11 @@ constexpr double kGoalNoop = 0.5, kGoalReal = 0.9;
 
 using Requests = std::vector<BenchCrowd::Requests>;
 /// The source of the n-th step.
-using Source = std::function<std::string(std::size_t n)>;
+using TextSource = std::function<std::string(std::size_t n)>;
 
 /// Requests for the steps of all clients, turn by turn, in new episodes.
 Result<Requests> steps_of(BenchCrowd& crowd, const std::string& task, std::size_t steps,
-                          std::size_t turns, const Source& source,
+                          std::size_t turns, const TextSource& source,
                           std::vector<std::vector<Value>>& episodes) {
   static std::size_t number = 0;  // unique in this process, so that no two sources are the same
   HONE_ASSIGN(episodes, crowd.open(task, (steps + turns - 1) / turns));
@@ -45,7 +45,7 @@ struct Load {
   std::size_t steps;  ///< of each client, in each round
   std::size_t turns;  ///< of an episode
   std::size_t rounds;
-  Source source;
+  TextSource source;
 };
 
 /// Figures of steps with and without the journal.

@@ -14,12 +14,12 @@
 namespace hone {
 namespace {
 
-constexpr int kAloneMost = 32;     // evaluations one at a time, and of the plain harness
-constexpr double kPatience = 600;  // time limit of one evaluation by the plain harness (s)
-constexpr double kRateGoal = 1;    // relative to the plain harness
+constexpr int kAloneMost = 32;            // evaluations one at a time, and of the plain harness
+constexpr double kPatience = 600;         // time limit of one evaluation by the plain harness (s)
+constexpr double kRateOverPlainGoal = 1;  // relative to the plain harness
 constexpr int kFaultEvery = 5;
 /// A submission that faults: on a device it loses the context; elsewhere it ends the process.
-constexpr const char* kFault = R"(import os
+constexpr const char* kFaultyModule = R"(import os
 
 import torch
 
@@ -73,7 +73,7 @@ class ModuleBench {
     s.task = bench_.task;
     s.backend = options_.backend;
     s.language = "python";
-    s.source = numbered(faults ? kFault : bench_.source, number);
+    s.source = numbered(faults ? kFaultyModule : bench_.source, number);
     s.client = "bench";
     s.episode = std::to_string(number);
     s.seed = static_cast<std::uint64_t>(number) + 1;
@@ -121,7 +121,7 @@ class ModuleBench {
                 all_at_once(*evaluator, mixed, few_ + bench_.count, kFaultEvery));
     const double times = rate / plain_rate_;
     figures_.push(figure("modules: evaluations per second", rate, "1/s", plain_rate_, "ratio >= 1",
-                         times >= kRateGoal));
+                         times >= kRateOverPlainGoal));
     figures_.push(
         figure("modules: one alone", median(stages.at("total")), "ms", plain_alone_s_ * 1e3));
     for (const char* stage : {"build", "prepare", "load", "check", "measure"})

@@ -36,10 +36,10 @@ struct Subject {
   }
 };
 
-using Run = Result<CheckResult> (*)(const Subject&);
+using RunCheck = Result<CheckResult> (*)(const Subject&);
 struct HostedCheck {
   std::string_view id, title;
-  Run run;
+  RunCheck run;
   bool needs_config = true;
 };
 

@@ -6,38 +6,40 @@
 namespace hone {
 namespace {
 
-const Value& member(const Value& map, std::string_view key) {
+const Value& member_or_nil(const Value& map, std::string_view key) {
   static const Value nil;
   const Value* found = map.is_map() ? map.find(key) : nullptr;
   return found != nullptr ? *found : nil;
 }
 
 Value::Array list(const Value& map, std::string_view key) {
-  const Value& found = member(map, key);
+  const Value& found = member_or_nil(map, key);
   return found.is_array() ? found.as_array() : Value::Array();
 }
 
 bool counts(const Value& turn) {
-  const Value& valid = member(turn, "reward_valid");
-  return valid.is_bool() && valid.as_bool() && member(turn, "reward").is_number();
+  const Value& valid = member_or_nil(turn, "reward_valid");
+  return valid.is_bool() && valid.as_bool() && member_or_nil(turn, "reward").is_number();
 }
 
 bool whole(const Value& trajectory) {
-  const Value& lost = member(trajectory, "prompt_lost");
+  const Value& lost = member_or_nil(trajectory, "prompt_lost");
   return lost.is_bool() && !lost.as_bool();
 }
 
-double reward_of(const Value& turn) { return member(turn, "reward").as_double(); }
+double reward_of(const Value& turn) { return member_or_nil(turn, "reward").as_double(); }
 
-const Value& outcome_of(const Value& turn) { return member(member(turn, "verdict"), "outcome"); }
+const Value& outcome_of(const Value& turn) {
+  return member_or_nil(member_or_nil(turn, "verdict"), "outcome");
+}
 
 Value speedup_of(const Value& turn) {
-  return member(member(member(turn, "verdict"), "speedup"), "value");
+  return member_or_nil(member_or_nil(member_or_nil(turn, "verdict"), "speedup"), "value");
 }
 
 /// The index of the turn's submission among the messages. The model saw the messages before it.
 std::size_t place_of(const Value& turn) {
-  return static_cast<std::size_t>(member(turn, "message").as_int());
+  return static_cast<std::size_t>(member_or_nil(turn, "message").as_int());
 }
 
 Value up_to(const Value::Array& messages, std::size_t end) {
@@ -47,9 +49,9 @@ Value up_to(const Value::Array& messages, std::size_t end) {
 
 /// The turns after the point at which the episode branched from its parent.
 Value::Array own_turns(const Value& trajectory) {
-  const Value& shared = member(trajectory, "parent_turn");
+  const Value& shared = member_or_nil(trajectory, "parent_turn");
   Value::Array turns = list(trajectory, "turns");
-  if (member(trajectory, "parent").is_nil() || !shared.is_int()) return turns;
+  if (member_or_nil(trajectory, "parent").is_nil() || !shared.is_int()) return turns;
   turns.erase(turns.begin(),
               turns.begin() + std::min(static_cast<std::ptrdiff_t>(turns.size()),
                                        static_cast<std::ptrdiff_t>(shared.as_int())));
@@ -59,7 +61,7 @@ Value::Array own_turns(const Value& trajectory) {
 /// The fingerprint of the first verdict that has one. All verdicts of an episode have the same.
 std::string fingerprint_of(const Value& trajectory) {
   for (const Value& turn : list(trajectory, "turns")) {
-    const Value& found = member(member(turn, "verdict"), "fingerprint");
+    const Value& found = member_or_nil(member_or_nil(turn, "verdict"), "fingerprint");
     if (found.is_string() && !found.as_string().empty()) return found.as_string();
   }
   return "";
@@ -76,10 +78,10 @@ TrainingData::Form training_form(const std::string& name) {
 Status TrainingData::add(const Value& trajectory) {
   const std::size_t messages = list(trajectory, "messages").size();
   for (const Value& turn : list(trajectory, "turns")) {
-    const Value& place = member(turn, "message");
+    const Value& place = member_or_nil(turn, "message");
     if (!place.is_int() || place.as_int() < 0 ||
         static_cast<std::size_t>(place.as_int()) >= messages) {
-      return failed_precondition("episode " + to_json(member(trajectory, "episode")) +
+      return failed_precondition("episode " + to_json(member_or_nil(trajectory, "episode")) +
                                  ": a turn without its messages");
     }
   }
@@ -95,19 +97,19 @@ void TrainingData::add_turns(const Value& trajectory) {
   const Value::Array returns = list(trajectory, "returns");
   for (const Value& turn : own_turns(trajectory)) {
     if (!counts(turn)) continue;
-    const auto number = static_cast<std::size_t>(member(turn, "turn").as_int());
-    line_(Value::map({{"episode", member(trajectory, "episode")},
-                      {"task", member(trajectory, "task")},
-                      {"group", member(trajectory, "group")},
+    const auto number = static_cast<std::size_t>(member_or_nil(turn, "turn").as_int());
+    line_(Value::map({{"episode", member_or_nil(trajectory, "episode")},
+                      {"task", member_or_nil(trajectory, "task")},
+                      {"group", member_or_nil(trajectory, "group")},
                       {"turn", number},
                       {"messages", up_to(messages, place_of(turn))},
-                      {"completion", member(messages[place_of(turn)], "content")},
-                      {"reward", member(turn, "reward")},
+                      {"completion", member_or_nil(messages[place_of(turn)], "content")},
+                      {"reward", member_or_nil(turn, "reward")},
                       {"return", number <= returns.size() ? returns[number - 1] : Value()},
                       {"outcome", outcome_of(turn)},
                       {"speedup", speedup_of(turn)},
-                      {"terminated", member(turn, "terminated")},
-                      {"truncated", member(turn, "truncated")}}));
+                      {"terminated", member_or_nil(turn, "terminated")},
+                      {"truncated", member_or_nil(turn, "truncated")}}));
   }
 }
 
@@ -119,30 +121,32 @@ void TrainingData::add_best(const Value& trajectory) {
     if (best == nullptr || reward_of(turn) > reward_of(*best)) best = &turn;
   }
   if (best == nullptr) return;
-  line_(Value::map({{"episode", member(trajectory, "episode")},
-                    {"task", member(trajectory, "task")},
-                    {"group", member(trajectory, "group")},
-                    {"turn", member(*best, "turn")},
+  line_(Value::map({{"episode", member_or_nil(trajectory, "episode")},
+                    {"task", member_or_nil(trajectory, "task")},
+                    {"group", member_or_nil(trajectory, "group")},
+                    {"turn", member_or_nil(*best, "turn")},
                     {"messages", up_to(list(trajectory, "messages"), place_of(*best) + 1)},
-                    {"reward", member(*best, "reward")},
+                    {"reward", member_or_nil(*best, "reward")},
                     {"speedup", speedup_of(*best)}}));
 }
 
 void TrainingData::add_to_pair(const Value& trajectory) {
   const Value::Array turns = own_turns(trajectory);
-  if (turns.empty() || member(turns.front(), "turn") != Value(1) || !counts(turns.front())) return;
+  if (turns.empty() || member_or_nil(turns.front(), "turn") != Value(1) || !counts(turns.front()))
+    return;
   const Value& turn = turns.front();
   const Value::Array messages = list(trajectory, "messages");
   const Value prompt = up_to(messages, place_of(turn));
-  const Value& reward = member(trajectory, "reward");
-  const std::string key = to_msgpack(Value::array(
-      {member(trajectory, "task"), prompt, member(reward, "name"), member(reward, "version"),
-       member(reward, "config_hash"), fingerprint_of(trajectory)}));
-  const Side side{Value::array({messages[place_of(turn)]}), member(trajectory, "episode"),
+  const Value& reward = member_or_nil(trajectory, "reward");
+  const std::string key =
+      to_msgpack(Value::array({member_or_nil(trajectory, "task"), prompt,
+                               member_or_nil(reward, "name"), member_or_nil(reward, "version"),
+                               member_or_nil(reward, "config_hash"), fingerprint_of(trajectory)}));
+  const Side side{Value::array({messages[place_of(turn)]}), member_or_nil(trajectory, "episode"),
                   reward_of(turn)};
   auto [found, first] = pairs_.try_emplace(key);
   Pair& pair = found->second;
-  if (first) pair = {member(trajectory, "task"), prompt, side, side};
+  if (first) pair = {member_or_nil(trajectory, "task"), prompt, side, side};
   if (side.reward > pair.best.reward) pair.best = side;
   if (side.reward < pair.worst.reward) pair.worst = side;
 }

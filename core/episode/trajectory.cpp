@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-Value member(const Value& map, std::string_view key) {
+Value copy_of(const Value& map, std::string_view key) {
   const Value* found = map.is_map() ? map.find(key) : nullptr;
   return found != nullptr ? *found : Value();
 }
@@ -16,23 +16,23 @@ Result<Value> first_messages(const EpisodeRecord& record, const Environment& env
                              const Catalog& tasks) {
   HONE_ASSIGN(const Setting setting, setting_of(record, environment, tasks));
   const EpisodeView view{*setting.task, record.backend, *setting.settings, {}, 0};
-  return member(environment.first_observation(view), "messages");
+  return copy_of(environment.first_observation(view), "messages");
 }
 
 /// `message`: index of the turn's first message in the conversation.
 Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply,
                  std::size_t message) {
-  const Value info = member(reply, "info");
+  const Value info = copy_of(reply, "info");
   return Value::map({{"turn", turn.turn},
                      {"action", action},
-                     {"verdict", member(info, "verdict")},
-                     {"reward", member(reply, "reward")},
-                     {"reward_valid", member(reply, "reward_valid")},
-                     {"return_to_date", member(reply, "return_to_date")},
-                     {"components", member(info, "components")},
-                     {"feedback", member(member(reply, "observation"), "feedback")},
-                     {"terminated", member(reply, "terminated")},
-                     {"truncated", member(reply, "truncated")},
+                     {"verdict", copy_of(info, "verdict")},
+                     {"reward", copy_of(reply, "reward")},
+                     {"reward_valid", copy_of(reply, "reward_valid")},
+                     {"return_to_date", copy_of(reply, "return_to_date")},
+                     {"components", copy_of(info, "components")},
+                     {"feedback", copy_of(copy_of(reply, "observation"), "feedback")},
+                     {"terminated", copy_of(reply, "terminated")},
+                     {"truncated", copy_of(reply, "truncated")},
                      {"message", message},
                      {"at", turn.at}});
 }
@@ -78,11 +78,11 @@ Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& envi
     HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));
     HONE_ASSIGN(const Value action, recorded_value(*turn.action));
     turns.push(turn_value(turn, action, reply, messages.as_array().size()));
-    const Value said = member(member(reply, "observation"), "messages");
+    const Value said = copy_of(copy_of(reply, "observation"), "messages");
     if (said.is_array()) {
       for (const Value& message : said.as_array()) messages.push(message);
     }
-    returns = member(reply, "returns");
+    returns = copy_of(reply, "returns");
   }
   HONE_ASSIGN(Value reward_config, recorded_value(r.reward_config));
   return Value::map({{"episode", episode_name(r.id)},
@@ -113,7 +113,7 @@ Result<Value> reward_input_of(const StoredEpisode& stored, const Environment& en
   bool ended = stored.state != RecordState::kOpen;
   for (const TurnRecord& turn : stored.turns) {
     HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));
-    const Value verdict = turn.scored ? member(member(reply, "info"), "verdict") : Value();
+    const Value verdict = turn.scored ? copy_of(copy_of(reply, "info"), "verdict") : Value();
     turns.push(Value::map({{"turn", turn.turn}, {"scored", turn.scored}, {"verdict", verdict}}));
     ended = ended || turn.ended;
   }

@@ -12,7 +12,6 @@
 namespace hone {
 namespace {
 
-constexpr double kExitSeconds = 5;         // time for a killed process to end
 constexpr double kSubmissionLeastS = 0.1;  // lower bound of submission_seconds in MeasureSettings
 constexpr int kEndingMs = 500;     // from the judge's report of a process' end to the kernel's
 constexpr double kHoldFactor = 2;  // an evaluation, and as much time again to prepare its task

@@ -15,8 +15,7 @@
 namespace hone {
 namespace {
 
-constexpr double kSendSeconds = 10;
-constexpr double kExitSeconds = 5;
+constexpr double kMessageSeconds = 10;
 constexpr double kWarnSeconds = 60;
 
 /// A reply of the expected kind. Any other one is an error: the judgement's message, or the reply's name.
@@ -111,7 +110,7 @@ void JudgeClient::tell(const HostRequest& request) {
 
 Status JudgeClient::send(std::string_view bytes, const std::vector<int>& fds) const {
   if (process_ == nullptr) return unavailable("the judge has ended");
-  return send_message(socket_.get(), bytes, fds, kSendSeconds);
+  return send_message(socket_.get(), bytes, fds, kMessageSeconds);
 }
 
 Result<JudgeReply> JudgeClient::ask(const HostRequest& request, const PassedProcess* process,
@@ -140,7 +139,7 @@ Result<JudgeReply> JudgeClient::receive_reply(const OnStage& on_stage) {
   for (;;) {
     HONE_TRY(await_message());
     HONE_ASSIGN(const StreamMessage received,
-                receive_message(socket_.get(), kReplyBytesMax, kSendSeconds, process_->pidfd()));
+                receive_message(socket_.get(), kReplyBytesMax, kMessageSeconds, process_->pidfd()));
     HONE_ASSIGN(JudgeMessage message, read_judge_message(received.bytes));
     if (auto* reply = std::get_if<JudgeReply>(&message)) return std::move(*reply);
     HONE_TRY(answer(std::get<JudgeCall>(message), on_stage));

@@ -15,6 +15,8 @@
 
 namespace hone {
 
+inline constexpr double kExitSeconds = 5;  ///< for a killed process to end
+
 /// Answers to a judge's calls (judge_protocol/calls.hpp), which come while a request waits for its reply.
 /// After an error the request fails: the judge gets no answer, and must be stopped.
 struct JudgeCallbacks {

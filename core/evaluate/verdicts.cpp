@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-std::string number(double value) {
+std::string as_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;
@@ -68,12 +68,12 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   verdict.diagnostics = std::move(diagnostics.text);
   if (built.failure == BuildFailure::kStarved) {
     verdict.reason = "the compiler did not finish in time, though it used less than " +
-                     number(options.build_seconds) + " s of processor time";
+                     as_text(options.build_seconds) + " s of processor time";
   } else if (built.doubtful) {
     verdict.reason = "the compiler failed in every attempt without an error message for the source";
   } else if (built.failure == BuildFailure::kTimedOut) {
     verdict.reason =
-        "the compiler needed more than " + number(options.build_seconds) + " s of processor time";
+        "the compiler needed more than " + as_text(options.build_seconds) + " s of processor time";
   } else if (built.failure == BuildFailure::kKilled ||
              built.failure == BuildFailure::kOutOfMemory) {
     verdict.reason = "the compiler was ended: it needed more than " +

@@ -13,12 +13,6 @@ constexpr std::uint64_t kTableBytes = 4u << 20;
 constexpr std::uint64_t kResultBytes = 1u << 20;
 constexpr std::uint32_t kArgumentCounts[kKernelCount] = {1, 1, 2, 2, 3, 3};
 
-hone_error fresh() {
-  hone_error error{};
-  error.struct_size = sizeof error;
-  return error;
-}
-
 }  // namespace
 
 const char* const kKernelNames[kKernelCount] = {"hone_fill", "hone_load",   "hone_inspect",
@@ -37,7 +31,7 @@ DeviceKernels::DeviceKernels(const Backend& backend, hone_device* device)
 DeviceKernels::~DeviceKernels() { backend_.unload(artifact_); }
 
 Status DeviceKernels::open(int harness) {
-  hone_error error = fresh();
+  hone_error error = empty_error();
   HONE_TRY(check(backend_.load(device_, harness, &artifact_, &error), error));
   const std::uint32_t kinds[] = {HONE_ARGUMENT_ADDRESS, HONE_ARGUMENT_ADDRESS,
                                  HONE_ARGUMENT_ADDRESS};
@@ -56,7 +50,7 @@ Status DeviceKernels::check(std::int32_t code, const hone_error& error) const {
 }
 
 Status DeviceKernels::wait() {
-  hone_error error = fresh();
+  hone_error error = empty_error();
   return check(backend_.wait(device_, &error), error);
 }
 
@@ -76,14 +70,14 @@ Status DeviceKernels::reserve(std::unique_ptr<Arena>& area, std::uint64_t count)
 Status DeviceKernels::put_table(const std::vector<Item>& items) {
   const std::uint64_t bytes = items.size() * sizeof(Item);
   if (bytes > kTableBytes) return internal_error("workbench: too many items");
-  hone_error error = fresh();
+  hone_error error = empty_error();
   return check(backend_.write_buffer(table_->buffer(), 0, items.data(), bytes, &error), error);
 }
 
 Status DeviceKernels::launch(KernelIndex kernel, std::uint32_t count,
                              std::vector<std::uint64_t> further) {
   further.insert(further.begin(), address(*table_));
-  hone_error error = fresh();
+  hone_error error = empty_error();
   hone_launch launch{};
   launch.struct_size = sizeof launch;
   launch.count = static_cast<std::uint32_t>(further.size());
@@ -108,7 +102,7 @@ Status DeviceKernels::run_for_bytes(KernelIndex kernel, const std::vector<Item>&
                                     std::vector<std::uint64_t> further, void* results,
                                     std::uint64_t bytes) {
   if (bytes > kResultBytes) return internal_error("workbench: too many results");
-  hone_error error = fresh();
+  hone_error error = empty_error();
   HONE_TRY(
       check(backend_.write_buffer(table_->buffer(), kTableBytes, results, bytes, &error), error));
   further.push_back(address(*table_) + kTableBytes);

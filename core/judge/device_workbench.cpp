@@ -20,12 +20,6 @@ constexpr double kStillSeconds = 6e-3;  // three time slices of a device between
 constexpr double kStillShare = 0.8, kStillAwaySeconds = 2e-3;
 constexpr int kFirstChecks = 4, kStillChecks = 3;  // checks; a single one is slow now and then
 
-hone_error fresh() {
-  hone_error error{};
-  error.struct_size = sizeof error;
-  return error;
-}
-
 std::uint64_t kind_of(const std::string& kind) {
   static constexpr std::string_view kKinds[] = {"normal", "uniform", "integers", "constant",
                                                 "cancel", "scaled",  "ties",     "sparse",
@@ -131,7 +125,7 @@ class DeviceWorkbench : public Workbench {
       kernels_.keep_spare(std::move(into));
       HONE_ASSIGN(into, kernels_.make_arena(bytes));
     }
-    hone_error error = fresh();
+    hone_error error = empty_error();
     HONE_TRY(kernels_.check(kernels_.backend().copy_buffer(into->buffer(), 0, from.buffer(),
                                                            begin - from.origin(), bytes, &error),
                             error));
@@ -142,7 +136,7 @@ class DeviceWorkbench : public Workbench {
   bool has_free(std::uint64_t bytes) override {
     const hone_backend_factory& backend = kernels_.backend();
     if (backend.free_memory == nullptr) return true;
-    hone_error error = fresh();
+    hone_error error = empty_error();
     std::uint64_t free_bytes = 0;
     return backend.free_memory(device_, &free_bytes, &error) == HONE_OK && free_bytes >= bytes;
   }
@@ -182,7 +176,7 @@ class DeviceWorkbench : public Workbench {
     if (backend.mark == nullptr) return DeviceContention{};
     const int moves =
         least_move_s_ > 0 ? std::max(1, static_cast<int>(seconds / least_move_s_)) : 1;
-    hone_error error = fresh();
+    hone_error error = empty_error();
     HONE_TRY(kernels_.put_table({overwrite_item(*flush_, flush_bytes_, ++flushes_)}));
     const double start = monotonic_s();
     HONE_TRY(kernels_.launch(kLoad, 1, {}));  // writes back dirty lines that other contexts left

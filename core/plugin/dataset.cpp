@@ -11,16 +11,16 @@ namespace hone {
 namespace {
 
 /// A handle of a library in this process.
-class LibraryCalls final : public DatasetCalls {
+class LibraryDatasetCalls final : public DatasetCalls {
  public:
-  LibraryCalls(std::string plugin, const hone_dataset_factory& factory,
-               std::shared_ptr<HostServices> services)
+  LibraryDatasetCalls(std::string plugin, const hone_dataset_factory& factory,
+                      std::shared_ptr<HostServices> services)
       : plugin_(std::move(plugin)), factory_(factory), services_(std::move(services)) {}
-  ~LibraryCalls() override {
+  ~LibraryDatasetCalls() override {
     call_void(plugin_ + ": close", [this] { factory_.close(handle_); });
   }
-  LibraryCalls(const LibraryCalls&) = delete;
-  LibraryCalls& operator=(const LibraryCalls&) = delete;
+  LibraryDatasetCalls(const LibraryDatasetCalls&) = delete;
+  LibraryDatasetCalls& operator=(const LibraryDatasetCalls&) = delete;
 
   Status open(const Value& config) {
     const std::string bytes = to_msgpack(config);
@@ -95,7 +95,7 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const PluginLibrary& library, std
                                                const Value& config,
                                                std::shared_ptr<HostServices> services) {
   HONE_ASSIGN(const hone_dataset_factory* table, dataset_factory(library));
-  auto calls = std::make_unique<LibraryCalls>(library.name(), *table, std::move(services));
+  auto calls = std::make_unique<LibraryDatasetCalls>(library.name(), *table, std::move(services));
   HONE_TRY(calls->open(config));
   return std::make_unique<Dataset>(std::move(name), library.name(), std::move(calls));
 }

@@ -18,7 +18,7 @@ constexpr std::size_t kLineMax = 200;
 constexpr std::size_t kTurnsMax = 64;
 constexpr std::size_t kKeyMax = 100;
 constexpr std::int64_t kTurnMax = 1 << 20;
-constexpr std::size_t kTracesBytesMax = 256u << 20;
+constexpr std::size_t kTraceFileBytesMax = 256u << 20;
 // The members of a row that the plugin kernelbook reads. Others may be large.
 constexpr std::string_view kTaskKeys[] = {"sample_key",  "pytorch_code", "python_code", "name",
                                           "entry_point", "module_name",  "source"};
@@ -307,7 +307,7 @@ Result<TraceFile> read_traces(std::string_view text) {
 }
 
 Result<TraceFile> read_trace_file(const std::string& file, const std::vector<std::string>& keys) {
-  HONE_ASSIGN(const std::string text, read_text(file, kTracesBytesMax));
+  HONE_ASSIGN(const std::string text, read_text(file, kTraceFileBytesMax));
   auto read = read_traces(text);
   if (!read) return read.error().in(file);
   if (keys.empty()) return read;

@@ -109,7 +109,7 @@ std::vector<std::string> command_of(const BuildRequest& request) {
   return command;
 }
 
-std::string failure_of(const Ran& ran) {
+std::string clang_failure_of(const Ran& ran) {
   if (ran.starved) return "starved";
   if (ran.timed_out) return "timed_out";
   if (WIFSIGNALED(ran.status)) return "killed";
@@ -150,7 +150,7 @@ Compiled compile_with_clang(const BuildRequest& request) {
   compiled.toolchain = version.substr(0, version.find('\n'));
   const Ran ran = run_program(command_of(request), request.seconds_max);
   compiled.words = ran.words;
-  compiled.failure = failure_of(ran);
+  compiled.failure = clang_failure_of(ran);
   if (!compiled.failure.empty()) return compiled;
   std::ifstream file(kImage, std::ios::binary);
   compiled.image.assign(std::istreambuf_iterator<char>(file), {});
