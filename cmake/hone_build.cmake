@@ -55,7 +55,7 @@ if(HONE_TEST_BUILD)
   add_compile_definitions(HONE_TEST_BUILD=1)
 endif()
 
-# Where a preset compiles several files as one: most of the time goes into what they all include.
+# Where a preset compiles several files as one, up to this many: names in their anonymous namespaces must differ.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
 # hone_alone(FILE …): sources that are excluded from unity builds, because their names or macros collide with other files.

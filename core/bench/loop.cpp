@@ -7,6 +7,7 @@
 #include "judge/blame.hpp"
 #include "judge/calibration.hpp"
 #include "judge/timing/round_size.hpp"
+#include "plugin/call.hpp"
 
 namespace hone {
 
@@ -16,8 +17,7 @@ Result<std::unique_ptr<PlainLoop>> PlainLoop::create(const EvaluatorOptions& opt
   HONE_ASSIGN(loop->folder_, ScratchFolder::make());
   loop->home_ = std::filesystem::current_path();
   HONE_ASSIGN(loop->backend_, Backend::load(options.backend_library));
-  hone_error error{};
-  error.struct_size = sizeof error;
+  hone_error error = empty_error();
   if (loop->backend_->factory()->open_device(loop->backend_->host(), 0, &loop->device_, &error) !=
       HONE_OK) {
     return internal_error(error.message);

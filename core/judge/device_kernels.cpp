@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "plugin/call.hpp"
+
 namespace hone {
 namespace {
 

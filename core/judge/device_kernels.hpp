@@ -17,13 +17,6 @@
 
 namespace hone {
 
-/// For a call of the backend.
-inline hone_error empty_error() {
-  hone_error error{};
-  error.struct_size = sizeof error;
-  return error;
-}
-
 inline constexpr std::size_t kItemWords = 13;  // of an item, as in harness.cu
 using Item = std::array<std::uint64_t, kItemWords>;
 

@@ -10,6 +10,7 @@
 #include "judge/harness_text.hpp"
 #include "judge/workbench.hpp"
 #include "model/fields.hpp"
+#include "plugin/call.hpp"
 
 namespace hone {
 namespace {

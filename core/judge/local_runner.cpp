@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "channel/launch.hpp"
+#include "plugin/call.hpp"
 
 namespace hone {
 namespace {
@@ -25,8 +26,7 @@ Result<std::unique_ptr<LocalRunner>> LocalRunner::create(const Backend& backend,
   runner->plans_ = std::move(plans);
   HONE_ASSIGN(runner->arena_, Arena::create(backend, device, arena_bytes, false));
   HONE_ASSIGN(const UniqueFd fd, memory_file("hone-artifact", artifact));
-  hone_error error{};
-  error.struct_size = sizeof error;
+  hone_error error = empty_error();
   hone_artifact* loaded = nullptr;
   HONE_TRY(check(runner->backend_->load(device, fd.get(), &loaded, &error), error));
   const auto setup = std::make_unique<Setup>();
@@ -47,8 +47,7 @@ Status LocalRunner::prepare(Form form, const Dims& dims, std::uint64_t scratch_a
 }
 
 Round LocalRunner::timed_round(Order order, std::size_t calls, double) {
-  hone_error error{};
-  error.struct_size = sizeof error;
+  hone_error error = empty_error();
   Round round;
   const std::int64_t start = monotonic_ns();
   for (std::size_t i = 0; order == Order::kRun && i < calls; ++i) {

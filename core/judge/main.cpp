@@ -12,6 +12,7 @@
 
 #include "base/priority.hpp"
 #include "judge/judge.hpp"
+#include "plugin/call.hpp"
 #include "sandbox/seal.hpp"
 
 namespace hone {
@@ -43,8 +44,7 @@ int judge_main(int argc, char** argv) {
     std::fprintf(stderr, "judge: %s\n", backend.error().message.c_str());
     return 70;
   }
-  hone_error error{};
-  error.struct_size = sizeof error;
+  hone_error error = empty_error();
   hone_device* device = nullptr;
   const auto index = static_cast<std::uint32_t>(std::atoi(argv[2]));
   if ((*backend)->factory()->open_device((*backend)->host(), index, &device, &error) != HONE_OK) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugin/call.hpp"
+
 namespace hone {
 namespace {
 
@@ -15,8 +17,7 @@ constexpr std::uint64_t kRowsMax = 8192;
 }  // namespace
 
 Result<WitnessArea> WitnessArea::create(const Backend& backend, hone_device* device) {
-  hone_error error{};
-  error.struct_size = sizeof error;
+  hone_error error = empty_error();
   void* memory = nullptr;
   if (backend.factory()->pin_memory(device, kRow * kRowsMax, &memory, &error) != HONE_OK)
     return Error{static_cast<Code>(error.code), std::string("pin memory: ") + error.message};
@@ -39,8 +40,7 @@ void Witness::aim(const Arena& arena, const Layout& layout, std::uint64_t secret
 }
 
 Status Witness::read(const Arena& arena) {
-  hone_error error{};
-  error.struct_size = sizeof error;
+  hone_error error = empty_error();
   if (backend_.factory()->read_rows(arena.buffer(), at_ - arena.origin(), pitch_, kRow, rows_,
                                     area_.memory(), &error) != HONE_OK) {
     return Error{static_cast<Code>(error.code), std::string("read outputs: ") + error.message};

@@ -31,8 +31,7 @@ std::int32_t write_sink(void* self, const void* data, std::size_t size) {
 }  // namespace
 
 Status call_plugin(std::string_view who, const std::function<std::int32_t(hone_error*)>& fn) {
-  hone_error error{};
-  error.struct_size = sizeof error;
+  hone_error error = empty_error();
   std::int32_t code = HONE_INTERNAL;
   try {
     code = fn(&error);

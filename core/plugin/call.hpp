@@ -15,6 +15,13 @@ namespace hone {
 /// Limit of a plugin's output in one call.
 inline constexpr std::size_t kSinkBytesMax = 64u << 20;
 
+/// What a plugin's function writes its error to.
+inline hone_error empty_error() {
+  hone_error error{};
+  error.struct_size = sizeof error;
+  return error;
+}
+
 /// Calls `fn(error)`, which returns a hone_code. The plugin's own errors keep their code: "kevin:
 /// create: message". A code that is none, or an exception, is an internal error.
 Status call_plugin(std::string_view who, const std::function<std::int32_t(hone_error*)>& fn);

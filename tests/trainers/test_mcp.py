@@ -248,7 +248,9 @@ def test_an_episode_that_was_lost_with_its_server_is_not_submitted_to_again(scri
         scripted.episodes.clear()
         _, told = await call(client, "submit", episode=first["episode"], code="slow")
         assert told["turn"]["fault"].startswith("not_found")
-        assert "was lost with its server" in await refused(client, "submit", episode=first["episode"], code="slow")
+        assert "no longer exists on the server" in await refused(
+            client, "submit", episode=first["episode"], code="slow"
+        )
         assert "no open episode" in await refused(client, "submit", episode=first["episode"], code="slow")
 
     play(over_stdio(scripted.endpoint), agent)

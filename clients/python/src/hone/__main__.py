@@ -1,6 +1,7 @@
-"""``python -m hone``: runs the server if the package has one; otherwise prints how to start.
+"""``python -m hone``: the server's commands, if the package has them, and ``mcp``.
 
-``python -m hone mcp`` is a part of the client: an MCP server for agents.
+Without arguments it prints the first commands. ``mcp`` is a part of the client: an MCP server for
+agents.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from hone.errors import HoneError, NotFound
 from hone.types import Reset, StepResult, Task
 
 from ._play import Settings, loop_client_of
-from ._record import is_fault, text_of
+from ._record import is_fault, plain_messages, text_of
 from ._versions import require
 
 require("hone.adapters.mcp", "mcp", "2.0", "3")
@@ -42,6 +42,8 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations  # noqa: E402
 from pydantic import Field  # noqa: E402
 from starlette.responses import PlainTextResponse  # noqa: E402
 
+from ._http import AnnouncingServer  # noqa: E402
+
 __all__ = [
     "EPISODES",
     "main",
@@ -50,7 +52,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-#: Episodes that one server keeps; a new one closes an ended or the least recently used one.
+#: Episodes that one server keeps. At the limit, a new one closes an ended or the least recently
+#: used one.
 EPISODES = 64
 #: Time limit for closing the episodes at the end (s).
 CLOSE_SECONDS = 5.0
@@ -62,7 +65,7 @@ TOKEN_CHARACTERS = 16
 INSTRUCTIONS = """hone judges compute kernels. It builds a submission, checks its results and \
 compares its speed with a baseline. Call list_tasks, then get_task for the prompt, then submit. \
 Read the feedback, and submit a better kernel with the same episode. Each episode has its own \
-score. An unscored turn is a fault of the machine, not of the kernel: submit that kernel again."""
+score. An unscored turn has no reward: the result says what to do next."""
 
 
 class Listed(TypedDict):
@@ -145,6 +148,7 @@ class _Open:
             fault="" if result.reward_valid else str(result.info.get("fault") or "not judged"),
         )
         self.turns.append(turn)
+        self.in_doubt = False
         self.turns_left = result.observation.get("turns_left")
         self.best_speedup = result.observation.get("best_speedup")
         self.return_to_date = result.return_to_date
@@ -161,7 +165,7 @@ class _Open:
             speedup_low=None,
             speedup_high=None,
             feedback="",
-            fault=f"{error.code}: {error}",
+            fault=_words(error),
         )
 
     def state(self) -> State:
@@ -189,29 +193,29 @@ class _Episodes:
         self._closing: set[asyncio.Future[None]] = set()
 
     def make_room(self) -> None:
-        """Drops an episode if all places are taken: an ended one, else the least recently used.
+        """Drops episodes while all places are taken: ended ones, then the least recently used.
+
+        Resets at the same time may take more places than there are, until the next call.
 
         Raises:
             ToolError: A turn of each is being judged.
         """
-        if len(self._open) < self._limit:
-            return
-        idle = [one for one in self._open.values() if not one.lock.locked()]
-        if not idle:
-            raise ToolError(f"submit: {self._limit} turns are being judged; wait for one of them")
-        self.drop(next((one for one in idle if one.episode.ended), idle[0]))
+        while len(self._open) >= self._limit:
+            idle = [one for one in self._open.values() if not one.lock.locked()]
+            if not idle:
+                raise ToolError(f"submit: {len(self._open)} turns are being judged; wait for one")
+            self.drop(next((one for one in idle if one.episode.ended), idle[0]))
 
     def add(self, start: Reset[aio.Episode]) -> _Open:
-        """Adds an episode. Resets at the same time may exceed the limit for a while."""
-        with contextlib.suppress(ToolError):
-            self.make_room()
+        """Adds an episode."""
         one = _Open(secrets.token_urlsafe(12), start.episode, str(start.info.get("task", "")))
         self._open[one.handle] = one
         return one
 
     def drop(self, one: _Open) -> None:
-        """Forgets an episode, and closes it in the background."""
-        del self._open[one.handle]
+        """Forgets an episode if it is known, and closes it in the background."""
+        if self._open.pop(one.handle, None) is None:
+            return
         closing = asyncio.ensure_future(_close(one))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
@@ -275,18 +279,19 @@ class _Tools:
 
     async def get_task(self, task: str) -> Annotated[CallToolResult, Described]:
         """Shows a task's prompt, with the reference and the rules. Does not start an episode."""
-        facts = await self._ask(lambda client: client.describe(task))
-        return _result(await self.prompt(task), Described(task=_json(facts.get("task") or facts)))
+        described = await self._describe(task)
+        facts = Described(task=_json(described["task"]))
+        return _result(text_of(plain_messages(described)), facts)
 
     async def submit(
         self,
         context: Context,
         code: Annotated[str, Field(description="the whole source of the kernel")],
         task: Annotated[str, Field(description="starts a new episode of this task")] = "",
-        episode: Annotated[str, Field(description="or continues this episode")] = "",
+        episode: Annotated[str, Field(description="continues the episode of this handle")] = "",
         language: Annotated[str | None, Field(description="if the task allows several")] = None,
     ) -> Annotated[CallToolResult, Submitted]:
-        """Builds, tests and times a kernel. Give a task for the first turn, later the episode."""
+        """Builds, tests and times a kernel. Give task to start an episode, or episode to go on."""
         if bool(task) == bool(episode):
             raise ToolError("submit: expected exactly one of task and episode")
         if task:
@@ -307,7 +312,6 @@ class _Tools:
                 if task:
                     self._episodes.drop(one)  # its handle was not returned
                 raise
-            one.in_doubt = not turn["reward_valid"]
         submitted = Submitted(**one.state(), turn=turn)
         return _result(_summary(submitted), submitted)
 
@@ -320,13 +324,8 @@ class _Tools:
 
     async def prompt(self, task: str) -> str:
         """The text that a model gets at the start of an episode of this task."""
-        options = self._settings.options
-        return text_of(await self._ask(lambda client: client.prompt(task, options=options)))
-
-    async def prompt_resource(self, task: str) -> str:
-        """The prompt of a task."""
         with _resource_errors():
-            return await self.prompt(task)
+            return text_of(plain_messages(await self._describe(task)))
 
     async def feedback(self, episode: str, turn: str) -> str:
         """The feedback of a turn."""
@@ -343,22 +342,27 @@ class _Tools:
 
     async def _resume(self, one: _Open) -> None:
         """Asks the server where an episode stands."""
+        known = one.episode
         try:
-            client = await loop_client_of(self._settings)
-            one.episode = (await client.resume(one.episode.id, one.episode.token)).episode
-        except NotFound as error:
+            start = await self._ask(lambda client: client.resume(known.id, known.token))
+        except ToolError as error:
+            if not isinstance(error.__cause__, NotFound):
+                raise
             self._episodes.drop(one)
-            raise ToolError(
-                f"episode {one.handle} was lost with its server; submit with a task"
-            ) from error
-        except HoneError as error:
-            raise ToolError(f"{error.code}: {error}") from error
+            lost = f"episode {one.handle} no longer exists on the server; submit with a task"
+            raise ToolError(lost) from error
+        one.episode = start.episode
+
+    async def _describe(self, task: str) -> dict[str, Any]:
+        """A task's facts, and the prompt of an episode with the options."""
+        body = {"task": task, "options": dict(self._settings.options)}
+        return await self._ask(lambda client: client.call("describe", body))
 
     async def _ask(self, request: Callable[[aio.Client], Awaitable[T]]) -> T:
         try:
             return await request(await loop_client_of(self._settings))
         except HoneError as error:
-            raise ToolError(f"{error.code}: {error}") from error
+            raise ToolError(_words(error)) from error
 
 
 @contextlib.contextmanager
@@ -383,10 +387,14 @@ async def _judge(one: _Open, code: str, language: str | None, context: Context) 
         return one.add(await step)
     except HoneError as error:
         if not is_fault(error, resetting=False):
-            raise ToolError(f"{error.code}: {error}") from error
+            raise ToolError(_words(error)) from error
         return one.fail(error)
     finally:
         await asyncio.gather(*reports, return_exceptions=True)
+
+
+def _words(error: HoneError) -> str:
+    return f"{error.code}: {error}"
 
 
 def _matches(task: Task, part: str) -> bool:
@@ -451,9 +459,7 @@ def server(settings: Settings, *, episodes: int = EPISODES) -> tuple[MCPServer, 
     mcp.tool(annotations=ToolAnnotations(destructive_hint=False, open_world_hint=False))(
         tools.submit
     )
-    mcp.resource("hone://tasks/{+task}", name="prompt", mime_type="text/markdown")(
-        tools.prompt_resource
-    )
+    mcp.resource("hone://tasks/{+task}", name="prompt", mime_type="text/markdown")(tools.prompt)
     mcp.resource("hone://episodes/{episode}/turns/{turn}", name="feedback")(tools.feedback)
     return mcp, tools
 
@@ -491,7 +497,8 @@ def read_token(path: Path) -> str:
     """The token in a file; makes the file if there is none.
 
     Raises:
-        ValueError: Other users have access to the file, or the token is unfit.
+        ValueError: Other users have access to the file, or the token is too short, or
+            contains spaces or characters that are not ASCII.
         OSError: The file cannot be read or made.
     """
     try:
@@ -512,23 +519,19 @@ def read_token(path: Path) -> str:
             f" {TOKEN_CHARACTERS}"
         )
     if not token.isascii() or any(character.isspace() for character in token):
-        raise ValueError(f"{path}: found a token with spaces or not in ASCII")
+        raise ValueError(
+            f"{path}: found a token with spaces or non-ASCII characters, expected at least"
+            f" {TOKEN_CHARACTERS} ASCII characters without spaces"
+        )
     return token
 
 
 async def _serve_http(mcp: MCPServer, tools: _Tools, host: str, port: int, token: str) -> None:
-    class Announcing(uvicorn.Server):  # type: ignore[misc]
-        """Prints its address when it serves: port 0 is any free port."""
-
-        async def startup(self, sockets: Any = None) -> None:  # noqa: ANN401
-            await super().startup(sockets=sockets)
-            for served in self.servers:
-                found, at = served.sockets[0].getsockname()[:2]
-                shown = f"[{found}]" if ":" in found else found
-                print(f"serving MCP on http://{shown}:{at}/mcp", flush=True)
+    class Closing(AnnouncingServer):
+        """Closes the episodes at its end."""
 
         async def shutdown(self, sockets: Any = None) -> None:  # noqa: ANN401
-            """Closes the episodes, too: after this, uvicorn raises the signal that ended it."""
+            """The last that runs: after it, uvicorn raises the signal that ended the server."""
             await super().shutdown(sockets=sockets)
             await tools.close()
 
@@ -543,7 +546,7 @@ async def _serve_http(mcp: MCPServer, tools: _Tools, host: str, port: int, token
         log_level="warning",
         timeout_graceful_shutdown=math.ceil(CLOSE_SECONDS),
     )
-    await Announcing(config).serve()
+    await Closing(config, "serving MCP on {url}/mcp").serve()
 
 
 async def _serve(settings: Settings, given: argparse.Namespace, token: str) -> None:

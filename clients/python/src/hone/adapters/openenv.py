@@ -252,14 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """``python -m hone.adapters.openenv``: serves until it is interrupted."""
     import uvicorn
 
-    class Announcing(uvicorn.Server):  # type: ignore[misc]
-        """Prints its address when it serves: port 0 is any free port."""
-
-        async def startup(self, sockets: Any = None) -> None:  # noqa: ANN401
-            await super().startup(sockets=sockets)
-            for server in self.servers:
-                host, port = server.sockets[0].getsockname()[:2]
-                print(f"serving {given.endpoint} to OpenEnv on http://{host}:{port}", flush=True)
+    from ._http import AnnouncingServer
 
     parser = argparse.ArgumentParser(prog="python -m hone.adapters.openenv", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -272,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = {"max_turns": given.max_turns} if given.max_turns else {}
     served = app(given.endpoint, options, sessions=given.sessions)
     config = uvicorn.Config(served, host=given.host, port=given.port, log_level="warning")
-    Announcing(config).run()
+    AnnouncingServer(config, f"serving {given.endpoint} to OpenEnv on {{url}}").run()
 
 
 if __name__ == "__main__":
