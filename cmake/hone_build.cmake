@@ -48,6 +48,10 @@ if(HONE_SANITIZE)
   add_compile_options($<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
   add_link_options(-fsanitize=${HONE_SANITIZE})
   add_compile_definitions(HONE_SANITIZED=1)
+  # An object in each program: clang's own weak definitions come before those of a static library.
+  add_library(hone_suppressions OBJECT ${HONE_ROOT}/cmake/suppressions.cpp)
+  target_sources(hone_flags INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:hone_suppressions>>)
 endif()
 # HONE_TEST_BUILD compiles in the switches that turn a defence off. It never ships.
 option(HONE_TEST_BUILD "compile in the switches that turn defences off" OFF)

@@ -27,7 +27,8 @@ std::string text_of(std::uint64_t number, std::size_t bytes) {
 }
 
 /// `reply`: the reply of the turn that serves as the model.
-TurnRecord turn_of(std::uint64_t episode, std::int64_t turn, const History& history, Value reply) {
+TurnRecord turn_of(std::uint64_t episode, std::int64_t turn, const BenchHistory& history,
+                   Value reply) {
   const std::uint64_t number = episode * 1000 + static_cast<std::uint64_t>(turn);
   TurnRecord t;
   t.episode = episode;
@@ -47,7 +48,7 @@ TurnRecord turn_of(std::uint64_t episode, std::int64_t turn, const History& hist
 }
 
 Status write_all(Writer& writer, EpisodeRecord& record, const Value& reply,
-                 const History& history) {
+                 const BenchHistory& history) {
   const std::size_t each = history.turns / history.episodes;
   std::size_t rows = 0;
   HONE_TRY(writer.begin());
@@ -72,7 +73,7 @@ Status write_all(Writer& writer, EpisodeRecord& record, const Value& reply,
 }  // namespace
 
 Result<EpisodeRecord> write_history(const std::filesystem::path& path, const StoredEpisode& like,
-                                    const History& history) {
+                                    const BenchHistory& history) {
   EpisodeRecord record = like.record;
   record.reset_key.reset();
   HONE_ASSIGN(const Value reply, from_msgpack(*like.turns.front().reply));

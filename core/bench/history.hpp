@@ -10,7 +10,7 @@
 
 namespace hone {
 
-struct History {
+struct BenchHistory {
   std::size_t episodes = 0;
   std::size_t turns = 0;           ///< in total, distributed evenly
   std::size_t code_bytes = 256;    ///< size of each action; every one is different
@@ -22,7 +22,7 @@ struct History {
 
 /// Adds copies of the episode `like` to the journal; `like` is open and has a turn. Returns the last copy.
 Result<EpisodeRecord> write_history(const std::filesystem::path& path, const StoredEpisode& like,
-                                    const History& history);
+                                    const BenchHistory& history);
 
 /// Drops the file from the page cache, as far as the kernel allows.
 Status forget_cached(const std::filesystem::path& path);

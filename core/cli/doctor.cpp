@@ -11,25 +11,25 @@
 namespace hone {
 namespace {
 
-Colour colour_of(Finding::Kind kind) {
+Colour colour_of(DoctorFinding::Kind kind) {
   switch (kind) {
-    case Finding::kGood:
+    case DoctorFinding::kGood:
       return Colour::kGreen;
-    case Finding::kNote:
+    case DoctorFinding::kNote:
       return Colour::kYellow;
-    case Finding::kMissing:
+    case DoctorFinding::kMissing:
       return Colour::kRed;
   }
   return Colour::kPlain;
 }
 
-const char* word_of(Finding::Kind kind) {
+const char* word_of(DoctorFinding::Kind kind) {
   switch (kind) {
-    case Finding::kGood:
+    case DoctorFinding::kGood:
       return "ok";
-    case Finding::kNote:
+    case DoctorFinding::kNote:
       return "note";
-    case Finding::kMissing:
+    case DoctorFinding::kMissing:
       return "missing";
   }
   return "";
@@ -72,22 +72,23 @@ class DoctorCommand : public Command {
     terminal.status("testing this machine…");
     const LauncherOptions launcher = launcher_options(loaded->config);
     const Ready ready = decide(launcher, probe_machine());
-    std::vector<Finding> findings = examine_machine(launcher, ready);
+    std::vector<DoctorFinding> findings = examine_machine(launcher, ready);
     terminal.status("querying devices and their compilers…");
     const std::vector<BackendReport> reports =
         examine_backends(loaded->config, static_cast<double>(timeout_s_));
     for (const BackendReport& report : reports) {
-      for (Finding& finding : findings_of(report)) findings.push_back(std::move(finding));
+      for (DoctorFinding& finding : findings_of(report)) findings.push_back(std::move(finding));
     }
     terminal.status("starting the interpreters of modules…");
-    for (Finding& finding : examine_interpreters(loaded->config))
+    for (DoctorFinding& finding : examine_interpreters(loaded->config))
       findings.push_back(std::move(finding));
     terminal.status("opening datasets…");
-    for (Finding& finding : examine_datasets(loaded->config))
+    for (DoctorFinding& finding : examine_datasets(loaded->config))
       findings.push_back(std::move(finding));
     const std::string packages = missing_packages(findings);
     bool serves = true;
-    for (const Finding& finding : findings) serves = serves && finding.kind != Finding::kMissing;
+    for (const DoctorFinding& finding : findings)
+      serves = serves && finding.kind != DoctorFinding::kMissing;
     if (json_) {
       print_json(terminal, ready, findings, reports, packages, serves);
     } else {
@@ -97,10 +98,11 @@ class DoctorCommand : public Command {
   }
 
  private:
-  static void print(Terminal& terminal, const Ready& ready, const std::vector<Finding>& findings,
-                    const std::string& packages, bool serves) {
+  static void print(Terminal& terminal, const Ready& ready,
+                    const std::vector<DoctorFinding>& findings, const std::string& packages,
+                    bool serves) {
     std::vector<Row> rows;
-    for (const Finding& f : findings) {
+    for (const DoctorFinding& f : findings) {
       rows.push_back({{word_of(f.kind), colour_of(f.kind)}, {f.what, Colour::kBold}, {f.found}});
       for (const std::string& detail : f.details) rows.push_back({{""}, {""}, {detail}});
       if (!f.advice.empty()) rows.push_back({{""}, {""}, {"→ " + f.advice, Colour::kDim}});
@@ -128,11 +130,11 @@ class DoctorCommand : public Command {
   }
 
   static void print_json(Terminal& terminal, const Ready& ready,
-                         const std::vector<Finding>& findings,
+                         const std::vector<DoctorFinding>& findings,
                          const std::vector<BackendReport>& reports, const std::string& packages,
                          bool serves) {
     Value listed = Value::array();
-    for (const Finding& f : findings) {
+    for (const DoctorFinding& f : findings) {
       listed.push(Value::map({{"what", f.what},
                               {"state", word_of(f.kind)},
                               {"found", f.found},

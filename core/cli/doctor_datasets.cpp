@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kTries = 3;  // a few tasks of a dataset may be unsupported
 
-Finding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummary*>& tasks) {
+DoctorFinding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummary*>& tasks) {
   const std::string what = "dataset " + tasks.front()->dataset;
   const std::string count = std::to_string(tasks.size()) + (tasks.size() == 1 ? " task" : " tasks");
   std::string first_error;
@@ -21,24 +21,25 @@ Finding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummar
     const double begun_s = monotonic_s();
     const auto task = catalog.find(tasks[i]->full_id(), true);
     if (task)
-      return {what, Finding::kGood,
+      return {what, DoctorFinding::kGood,
               count + "; one was described in " + short_number(monotonic_s() - begun_s, 2) + " s"};
     if (first_error.empty()) first_error = task.error().message;
   }
-  return {what, Finding::kMissing, count + "; the first tasks are not supported: " + first_error};
+  return {what, DoctorFinding::kMissing,
+          count + "; the first tasks are not supported: " + first_error};
 }
 
 }  // namespace
 
-std::vector<Finding> examine_datasets(const Config& config) {
+std::vector<DoctorFinding> examine_datasets(const Config& config) {
   const auto registry = open_registry(config);
   const auto catalog = open_catalog(config, *registry);
-  if (!catalog) return {{"datasets", Finding::kMissing, catalog.error().message}};
+  if (!catalog) return {{"datasets", DoctorFinding::kMissing, catalog.error().message}};
   const auto tasks = (*catalog)->list("", true);
-  if (!tasks) return {{"datasets", Finding::kMissing, tasks.error().message}};
+  if (!tasks) return {{"datasets", DoctorFinding::kMissing, tasks.error().message}};
   std::map<std::string, std::vector<const TaskSummary*>> listed;
   for (const TaskSummary* task : *tasks) listed[task->dataset].push_back(task);
-  std::vector<Finding> findings;
+  std::vector<DoctorFinding> findings;
   for (const auto& [dataset, its] : listed) findings.push_back(examine_tasks(**catalog, its));
   return findings;
 }

@@ -153,9 +153,10 @@ std::string features_words(const Value& device) {
   return words + (flag_in(device, "host_memory_reachable") ? " and pageable host memory" : "");
 }
 
-Finding device_finding(const BackendReport& report, const Value& device) {
-  const Finding::Kind bad = report.configured ? Finding::kMissing : Finding::kNote;
-  Finding finding;
+DoctorFinding device_finding(const BackendReport& report, const Value& device) {
+  const DoctorFinding::Kind bad =
+      report.configured ? DoctorFinding::kMissing : DoctorFinding::kNote;
+  DoctorFinding finding;
   finding.what = report.backend + " device " + to_json(*device.find("index"));
   if (const std::string error = text_in(device, "error"); !error.empty()) {
     finding.kind = bad;
@@ -177,7 +178,7 @@ Finding device_finding(const BackendReport& report, const Value& device) {
     finding.details.emplace_back(
         "memory: export, import and read back of a descriptor work, as judge and candidate need");
     if (!words_of(device.find("throttled"), "").empty()) {
-      finding.kind = Finding::kNote;
+      finding.kind = DoctorFinding::kNote;
       finding.advice = "measurements differ from those of an unthrottled device";
     }
   }
@@ -251,20 +252,21 @@ std::vector<BackendReport> examine_backends(const Config& config, double seconds
   return reports;
 }
 
-std::vector<Finding> findings_of(const BackendReport& report) {
-  const Finding::Kind bad = report.configured ? Finding::kMissing : Finding::kNote;
-  std::vector<Finding> findings;
+std::vector<DoctorFinding> findings_of(const BackendReport& report) {
+  const DoctorFinding::Kind bad =
+      report.configured ? DoctorFinding::kMissing : DoctorFinding::kNote;
+  std::vector<DoctorFinding> findings;
   if (!report.trouble.empty()) {
     findings.push_back(
         {report.backend + " devices", bad, "none: " + report.trouble, report.driver_help});
   } else {
     const std::string module = text_in(report.probe, "module");
     findings.push_back(
-        {report.backend + " driver", Finding::kGood,
+        {report.backend + " driver", DoctorFinding::kGood,
          text_in(report.probe, "driver") + (module.empty() ? "" : ", kernel module " + module)});
   }
   findings.push_back({report.backend + " compiler",
-                      report.compiler_trouble.empty() ? Finding::kGood : bad,
+                      report.compiler_trouble.empty() ? DoctorFinding::kGood : bad,
                       report.compiler_trouble.empty() ? report.compiler : report.compiler_trouble,
                       report.compiler_trouble.empty() ? "" : report.compiler_help});
   std::size_t count = 0;
@@ -276,7 +278,7 @@ std::vector<Finding> findings_of(const BackendReport& report) {
   for (const std::int64_t index : report.wanted) {
     if (!report.trouble.empty() || index < static_cast<std::int64_t>(count)) continue;
     findings.push_back(
-        {report.backend + " device " + std::to_string(index), Finding::kMissing,
+        {report.backend + " device " + std::to_string(index), DoctorFinding::kMissing,
          "a configured device does not exist: the driver reports " + std::to_string(count),
          "choose other devices: " + report.backend + ".devices"});
   }

@@ -25,7 +25,7 @@ struct BackendReport {
 /// Theory of operation: hone itself uses no device. It starts `hone doctor --ask QUESTION` for each query, with a time limit of `seconds`. A driver that hangs or crashes costs only this answer, and no context remains.
 std::vector<BackendReport> examine_backends(const Config& config, double seconds);
 
-std::vector<Finding> findings_of(const BackendReport& report);
+std::vector<DoctorFinding> findings_of(const BackendReport& report);
 Value value_of(const BackendReport& report);
 
 /// Runs in the child process: queries the library for "devices" or "compiler" and prints the result. Returns an ExitCode.

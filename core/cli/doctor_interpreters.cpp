@@ -34,7 +34,7 @@ Result<std::string> describe(Launcher& launcher, const std::string& key, const s
 
 }  // namespace
 
-std::vector<Finding> examine_interpreters(const Config& config) {
+std::vector<DoctorFinding> examine_interpreters(const Config& config) {
   struct Named {
     std::string key, path;
     bool device;
@@ -42,7 +42,7 @@ std::vector<Finding> examine_interpreters(const Config& config) {
   std::vector<Named> named{{"cpu.python", config.cpu.python, false}};
   if (const BackendConfig* own = device_config(config, config.backend); own != nullptr)
     named.push_back({config.backend + ".python", own->python, true});
-  std::vector<Finding> findings;
+  std::vector<DoctorFinding> findings;
   for (const auto& [key, path, device] : named) {
     if (path.empty()) continue;
     LauncherOptions options;
@@ -50,7 +50,7 @@ std::vector<Finding> examine_interpreters(const Config& config) {
     const auto launcher = Launcher::start(options);
     const auto said = launcher ? describe(**launcher, key, path, device) : launcher.error();
     findings.push_back(
-        {key, said ? Finding::kGood : Finding::kMissing,
+        {key, said ? DoctorFinding::kGood : DoctorFinding::kMissing,
          said ? *said : path + ": " + said.error().message,
          said ? "" : "scripts/setup --python makes an interpreter with torch and triton"});
   }

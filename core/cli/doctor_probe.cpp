@@ -59,18 +59,18 @@ std::string gigabytes(double bytes) {
   return text;
 }
 
-Finding wall(const std::string& what, bool there, const std::string& gain,
-             const std::string& advice) {
-  return {what, there ? Finding::kGood : Finding::kNote, there ? gain : "not available",
+DoctorFinding wall(const std::string& what, bool there, const std::string& gain,
+                   const std::string& advice) {
+  return {what, there ? DoctorFinding::kGood : DoctorFinding::kNote, there ? gain : "not available",
           there ? "" : advice};
 }
 
 void examine_jail(const LauncherOptions& options, const Ready& ready,
-                  std::vector<Finding>& findings) {
+                  std::vector<DoctorFinding>& findings) {
   const Capabilities& c = ready.capabilities;
   const bool enough = ready.level >= std::max(options.minimum, IsolationLevel::kFiltered);
-  Finding isolation{
-      "isolation", enough ? Finding::kGood : Finding::kMissing,
+  DoctorFinding isolation{
+      "isolation", enough ? DoctorFinding::kGood : DoctorFinding::kMissing,
       std::string(isolation_name(ready.level)) + " (levels: none, filtered, separated, private)"};
   if (!ready.no_slot_users_reason.empty()) {
     isolation.advice = ready.no_slot_users_reason;
@@ -86,13 +86,13 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
   }
   findings.push_back(isolation);
   if (!c.pidfd) {
-    findings.push_back({"pidfd", Finding::kMissing, "no pidfd_open",
+    findings.push_back({"pidfd", DoctorFinding::kMissing, "no pidfd_open",
                         "Linux 5.3, or a newer gVisor: this kernel has no pidfd_open"});
   }
   const std::string& freezer = ready.freezer;
   const bool stops = freezer == "cgroup" ? c.cgroup_freeze : freezer == "ptrace" && c.ptrace;
   findings.push_back(
-      {"freezer", stops ? Finding::kGood : Finding::kMissing,
+      {"freezer", stops ? DoctorFinding::kGood : DoctorFinding::kMissing,
        stops             ? freezer
        : freezer.empty() ? "none: candidates cannot be frozen"
                          : "no " + freezer + " on this machine (isolation.freezer)",
@@ -100,7 +100,7 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
   if (stops && freezer == "ptrace")
     findings.back().advice = "a writable cgroup v2 mount freezes faster, with less noise";
   const bool own_users = c.slot_users && ready.no_slot_users_reason.empty();
-  findings.push_back({"user", own_users ? Finding::kGood : Finding::kNote,
+  findings.push_back({"user", own_users ? DoctorFinding::kGood : DoctorFinding::kNote,
                       !c.root     ? "not root"
                       : own_users ? "root: each slot has its own user"
                                   : "root, but candidates have hone's user",
@@ -128,16 +128,16 @@ void examine_jail(const LauncherOptions& options, const Ready& ready,
                           "delegate the pids controller; RLIMIT_NPROC stands in"));
 }
 
-void examine_descriptors(std::vector<Finding>& findings) {
+void examine_descriptors(std::vector<DoctorFinding>& findings) {
   const std::size_t limit = raise_descriptor_limit();
   const std::size_t connections = connections_within(limit);
   const bool serves = limit >= kDescriptorsMin;
   const bool enough = connections >= kConnectionsMax;
   findings.push_back(
       {"open files",
-       !serves  ? Finding::kMissing
-       : enough ? Finding::kGood
-                : Finding::kNote,
+       !serves  ? DoctorFinding::kMissing
+       : enough ? DoctorFinding::kGood
+                : DoctorFinding::kNote,
        std::to_string(limit) + ": at most " + std::to_string(connections) + " connections",
        enough ? "" : kRaiseDescriptors});
   if (!serves)
@@ -165,19 +165,19 @@ Status try_jails(const LauncherOptions& options) {
 }
 
 void examine_trial(const LauncherOptions& options, const Ready& ready,
-                   std::vector<Finding>& findings) {
+                   std::vector<DoctorFinding>& findings) {
   if (!ready.refused.empty() || !check_descriptor_limit(kDescriptorsMin))
     return;  // already reported
   const Status ran = try_jails(options);
   findings.push_back(
-      {"jails", ran ? Finding::kGood : Finding::kMissing,
+      {"jails", ran ? DoctorFinding::kGood : DoctorFinding::kMissing,
        ran ? "a program ran as builder and as candidate" : ran.error().message,
        ran ? ""
            : "nothing can be built or run: sandboxing is available, but a sandboxed process failed "
              "to start"});
 }
 
-void examine_compilers(std::vector<Finding>& findings) {
+void examine_compilers(std::vector<DoctorFinding>& findings) {
   struct Language {
     const char* what;
     std::vector<std::string> programs;
@@ -193,31 +193,32 @@ void examine_compilers(std::vector<Finding>& findings) {
   for (const Language& language : languages) {
     const std::string path = find_program(language.programs);
     if (path.empty()) {
-      findings.push_back({language.what, language.needed ? Finding::kMissing : Finding::kNote,
-                          "not found", std::string("apt-get install ") + language.package,
-                          language.package});
+      findings.push_back(
+          {language.what, language.needed ? DoctorFinding::kMissing : DoctorFinding::kNote,
+           "not found", std::string("apt-get install ") + language.package, language.package});
     } else {
-      findings.push_back({language.what, Finding::kGood,
+      findings.push_back({language.what, DoctorFinding::kGood,
                           path + ": " + first_line_of_command(path + " --version")});
     }
   }
 }
 
-void examine_cpus(std::vector<Finding>& findings) {
+void examine_cpus(std::vector<DoctorFinding>& findings) {
   const int cpus = cpu_count();
   std::string model = field_of("/proc/cpuinfo", "model name");
   if (model.empty()) model = "unknown model";
   findings.push_back(
-      {"cpus", cpus >= 2 ? Finding::kGood : Finding::kNote, std::to_string(cpus) + " × " + model,
+      {"cpus", cpus >= 2 ? DoctorFinding::kGood : DoctorFinding::kNote,
+       std::to_string(cpus) + " × " + model,
        cpus >= 2 ? "" : "with one CPU the judge and the submission share it: times are noisy"});
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (!governor.empty() && governor != "performance") {
-    findings.push_back({"frequency", Finding::kNote, "governor " + governor,
+    findings.push_back({"frequency", DoctorFinding::kNote, "governor " + governor,
                         "cpupower frequency-set -g performance steadies times"});
   }
   if (first_line("/sys/devices/system/cpu/smt/active") == "1") {
     findings.push_back(
-        {"hyper-threads", Finding::kNote, "on",
+        {"hyper-threads", DoctorFinding::kNote, "on",
          "a busy sibling slows a measurement: give devices whole cores (cpu.devices)"});
   }
   const std::string clock =
@@ -225,16 +226,18 @@ void examine_cpus(std::vector<Finding>& findings) {
   const bool fast = clock == "tsc" || clock == "kvm-clock" || clock == "arch_sys_counter" ||
                     clock == "hyperv_clocksource_tsc_page";
   findings.push_back(
-      {"clock source", fast ? Finding::kGood : Finding::kNote, clock.empty() ? "unknown" : clock,
+      {"clock source", fast ? DoctorFinding::kGood : DoctorFinding::kNote,
+       clock.empty() ? "unknown" : clock,
        fast ? "" : "a read may take a system call, so short kernels are measured less precisely"});
 }
 
-void examine_memory(std::vector<Finding>& findings) {
+void examine_memory(std::vector<DoctorFinding>& findings) {
   const double available =
       std::strtod(field_of("/proc/meminfo", "MemAvailable").c_str(), nullptr) * 1024;
   const bool enough = available > 2e9;
   findings.push_back(
-      {"memory", enough ? Finding::kGood : Finding::kNote, gigabytes(available) + " available",
+      {"memory", enough ? DoctorFinding::kGood : DoctorFinding::kNote,
+       gigabytes(available) + " available",
        enough
            ? ""
            : "builds and inputs need 2 GB or more; add memory, or lower evaluate.measure.set_mb"});
@@ -243,7 +246,7 @@ void examine_memory(std::vector<Finding>& findings) {
   huge = open == std::string::npos || close == std::string::npos
              ? "unknown"
              : huge.substr(open + 1, close - open - 1);
-  findings.push_back({"huge pages", Finding::kGood, "transparent: " + huge});
+  findings.push_back({"huge pages", DoctorFinding::kGood, "transparent: " + huge});
   for (const char* folder : {"/dev/shm", "/tmp"}) {
     struct statfs info {};
     if (statfs(folder, &info) != 0) continue;
@@ -251,21 +254,21 @@ void examine_memory(std::vector<Finding>& findings) {
     const double room = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_bsize);
     const bool good = room > 2.5e8;
     findings.push_back(
-        {folder, good ? Finding::kGood : Finding::kNote,
+        {folder, good ? DoctorFinding::kGood : DoctorFinding::kNote,
          gigabytes(room) + " free" + (info.f_type == kTmpfs ? ", tmpfs" : ""),
          good ? "" : "builds and shared buffers need 250 MB; in a container, use --shm-size=1g"});
   }
 }
 
-void examine_transport(std::vector<Finding>& findings) {
+void examine_transport(std::vector<DoctorFinding>& findings) {
   const bool there = curve_available();
-  findings.push_back({"curve", there ? Finding::kGood : Finding::kNote,
+  findings.push_back({"curve", there ? DoctorFinding::kGood : DoctorFinding::kNote,
                       there ? "libzmq supports it: hone can serve beyond loopback (hone keys)"
                             : "this libzmq does not support it: hone can serve only on loopback",
                       there ? "" : "install a libzmq that is built with libsodium (Debian's is)"});
 }
 
-void examine_installation(std::vector<Finding>& findings) {
+void examine_installation(std::vector<DoctorFinding>& findings) {
   const std::filesystem::path root = install_root();
   std::string missing;
   for (const char* part : {"libexec/hone-launcher", "libexec/hone-launcher.so",
@@ -277,16 +280,16 @@ void examine_installation(std::vector<Finding>& findings) {
       missing += (missing.empty() ? "" : ", ") + std::string(part);
   }
   findings.push_back(
-      {"installation", missing.empty() ? Finding::kGood : Finding::kMissing,
+      {"installation", missing.empty() ? DoctorFinding::kGood : DoctorFinding::kMissing,
        missing.empty() ? root.string() : "no " + missing + " below " + root.string(),
        missing.empty() ? "" : "install hone again, and keep its files in one folder"});
 }
 
 }  // namespace
 
-std::vector<Finding> examine_machine(const LauncherOptions& options, const Ready& ready) {
-  std::vector<Finding> findings;
-  findings.push_back({"kernel", Finding::kGood, ready.capabilities.kernel});
+std::vector<DoctorFinding> examine_machine(const LauncherOptions& options, const Ready& ready) {
+  std::vector<DoctorFinding> findings;
+  findings.push_back({"kernel", DoctorFinding::kGood, ready.capabilities.kernel});
   examine_installation(findings);
   examine_jail(options, ready, findings);
   examine_descriptors(findings);
@@ -298,9 +301,9 @@ std::vector<Finding> examine_machine(const LauncherOptions& options, const Ready
   return findings;
 }
 
-std::string missing_packages(const std::vector<Finding>& findings) {
+std::string missing_packages(const std::vector<DoctorFinding>& findings) {
   std::string packages;
-  for (const Finding& finding : findings) {
+  for (const DoctorFinding& finding : findings) {
     if (finding.package.empty()) continue;
     packages += (packages.empty() ? "" : " ") + finding.package;
   }

@@ -9,7 +9,7 @@
 
 namespace hone {
 
-struct Finding {
+struct DoctorFinding {
   enum Kind {
     kGood,
     kNote,
@@ -24,12 +24,12 @@ struct Finding {
 };
 
 /// `ready`: what decide() makes of these options on this machine.
-std::vector<Finding> examine_machine(const LauncherOptions& options, const Ready& ready);
+std::vector<DoctorFinding> examine_machine(const LauncherOptions& options, const Ready& ready);
 /// Of the interpreters of modules that it names: whether they run in their jail, and what they have.
-std::vector<Finding> examine_interpreters(const Config& config);
+std::vector<DoctorFinding> examine_interpreters(const Config& config);
 /// Of the datasets that it names: how many tasks they list, and whether the first can be described.
-std::vector<Finding> examine_datasets(const Config& config);
+std::vector<DoctorFinding> examine_datasets(const Config& config);
 /// For an apt-get line; "" when nothing is missing.
-std::string missing_packages(const std::vector<Finding>& findings);
+std::string missing_packages(const std::vector<DoctorFinding>& findings);
 
 }  // namespace hone

@@ -198,7 +198,7 @@ class TasksCommand : public Command {
     if (!tasks) return terminal.fail(without_verbs(tasks.error()), "list all tasks: hone tasks");
     const auto evaluator = make_evaluator(launcher, *options, "admission");
     if (!evaluator) return terminal.fail(evaluator.error(), next_step(evaluator.error()));
-    Admission admission(launcher, *options);
+    TaskAdmission admission(launcher, *options);
     std::vector<Row> rows;
     std::vector<std::string> refusals;
     Value last;

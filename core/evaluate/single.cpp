@@ -8,7 +8,7 @@
 
 namespace hone {
 
-struct Admission::Parts {
+struct TaskAdmission::Parts {
   Parts(Launcher& launcher, const EvaluatorOptions& options)
       : builds(launcher, options, nullptr),
         zygotes(launcher, options),
@@ -21,12 +21,12 @@ struct Admission::Parts {
   Device device;
 };
 
-Admission::Admission(Launcher& launcher, const EvaluatorOptions& options)
+TaskAdmission::TaskAdmission(Launcher& launcher, const EvaluatorOptions& options)
     : parts_(std::make_unique<Parts>(launcher, options)) {}
 
-Admission::~Admission() = default;
+TaskAdmission::~TaskAdmission() = default;
 
-Result<Value> Admission::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
+Result<Value> TaskAdmission::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   return parts_->device.admit(task, seed);
 }
 

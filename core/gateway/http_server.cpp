@@ -16,7 +16,6 @@
 #include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
-#include "base/uninstrumented.hpp"
 
 namespace hone {
 namespace {

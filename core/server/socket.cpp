@@ -9,7 +9,6 @@
 #include <zmq.hpp>
 
 #include "base/assert.hpp"
-#include "base/uninstrumented.hpp"
 
 namespace hone {
 

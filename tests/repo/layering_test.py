@@ -100,7 +100,56 @@ def breaches(source: str, text: str) -> list[str]:
     return found
 
 
+# A namespace's beginning or end, or the head of a class that is defined at the namespace's level.
+SCOPES = re.compile(
+    r"^(?:(?P<opens>namespace [\w:]*) ?\{|(?P<closes>\}  // namespace)|"
+    r"(?:struct|class) (?:(?:HONE_\w+(?:\([^)]*\))?|\[\[\w+\]\]) )*(?P<name>[\w:]+)[^;\n]*\{)",
+    re.MULTILINE,
+)
+
+
+def classes(text: str) -> set[str]:
+    """The full names of the classes that a file defines and other files can see."""
+    found, open_namespaces = set(), [""]
+    for match in SCOPES.finditer(text):
+        if match["opens"]:
+            open_namespaces.append(match["opens"].removeprefix("namespace").strip())
+        elif match["closes"]:
+            open_namespaces.pop()
+        elif "" not in open_namespaces[1:]:
+            found.add("::".join([*open_namespaces[1:], match["name"]]))
+    return found
+
+
+def defined_twice(files: dict[str, str]) -> dict[str, list[str]]:
+    """Class names that several files define, with the files. Specialisations of a template are not among them."""
+    found: dict[str, list[str]] = {}
+    for path, text in files.items():
+        for name in classes(text):
+            found.setdefault(name, []).append(path)
+    return {name: paths for name, paths in found.items() if len(paths) > 1 and not name.endswith("EnumNames")}
+
+
 class Layering(unittest.TestCase):
+    def test_a_class_name_has_one_definition(self) -> None:
+        """Else the linker takes one constructor for both classes, and no compiler says so."""
+        files = {str(path.relative_to(ROOT)): path.read_text() for path in sources(ROOT / "core")}
+        self.assertEqual(defined_twice(files), {})
+
+    def test_two_definitions_are_found(self) -> None:
+        one, same = "namespace hone {\nstruct Finding {\n", "namespace hone {\nclass HONE_X(1) Finding final {\n"
+        self.assertEqual(defined_twice({"a": one, "b": same}), {"hone::Finding": ["a", "b"]})
+        for other in (
+            "namespace hone {\nnamespace {\nstruct Finding {\n",
+            "namespace hone::judge {\nstruct Finding {\n",
+            "namespace hone {\nstruct Finding;\n",
+            "namespace hone {\nstruct Job::Finding {\n",
+        ):
+            self.assertEqual(defined_twice({"a": one, "b": other}), {}, other)
+        self.assertTrue(
+            defined_twice({"a": one, "b": "namespace hone {\nnamespace {\n}  // namespace\nstruct Finding {\n"})
+        )
+
     def test_every_folder_of_core_has_a_floor(self) -> None:
         folders = {path.name for path in (ROOT / "core").iterdir() if path.is_dir()} - {"include"}
         self.assertEqual(folders, set(FLOORS) - {"include/hone"})

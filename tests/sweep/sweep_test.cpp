@@ -21,7 +21,6 @@
 #include <string>
 #include <thread>
 
-#include "base/uninstrumented.hpp"
 #include "episode/episode.hpp"
 #include "episode/recording.hpp"
 #include "hone/client.hpp"
