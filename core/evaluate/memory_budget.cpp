@@ -48,7 +48,6 @@ std::uint64_t MemoryNeed::installed() const {
 /// it kept (stored_rounds.cpp). What a submission keeps it keeps.
 std::uint64_t MemoryNeed::expected() const {
   const std::uint64_t timed = snapshots + baseline_work;
-  const bool in_turn = submission_arena > kOneCopyBytes;
   return reference_arena + baseline_arena + submission_arena + submission_work + contexts +
          (in_turn ? std::max(timed, reference_work) : timed + reference_work);
 }
@@ -70,6 +69,7 @@ Result<MemoryNeed> memory_need(const Task& given, const MeasureSettings& setting
   need.reference_arena = module ? with_kept_rounds(exact, device_bytes) : exact;
   need.baseline_arena = timed ? plain : 0;
   need.submission_arena = plain;
+  need.in_turn = has_one_copy(plain, device_bytes);
   need.contexts = 3 * context_bytes;
   if (!module) return need;
   HONE_ASSIGN(const Layout one, lay_out(task, task.timed, 1, Placement::kDevice, false));
@@ -78,7 +78,7 @@ Result<MemoryNeed> memory_need(const Task& given, const MeasureSettings& setting
     const std::uint64_t most = std::min(kLaterMax, device_bytes / kLaterShare);
     const bool waits = one.total <= most;
     const std::uint64_t copy = waits ? one.total : one.total - one.outputs_begin;
-    need.snapshots = copy * (one.total > kOneCopyBytes ? 1 : 2);
+    need.snapshots = copy * (has_one_copy(one.total, device_bytes) ? 1 : 2);
     if (waits) need.snapshots += std::min(kLaterRounds * one.total, most);
   }
   for (const Dims* dims : {&task.timed, task.shown.empty() ? &task.timed : &task.shown.front()}) {

@@ -58,6 +58,8 @@ TEST(MemoryBudget, SmallTask_HasRoomForSeveralRounds) {
   EXPECT_EQ(need.reference_arena, kGib);
   EXPECT_GT(need.snapshots, 16 * (8u << 20));
   EXPECT_LT(need.expected(), 4 * kGib);
+  EXPECT_FALSE(need.in_turn);
+  EXPECT_TRUE(need_of(1 << 20, 60u << 20).in_turn) << "large for such a device";
 }
 
 TEST(MemoryBudget, TooManyElements_AreAnError) {

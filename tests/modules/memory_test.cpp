@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kLarge = 1 << 18;  // rows: 16 MiB for x, 194 MiB of arenas and copies in all
+constexpr int kLarge = 1 << 16;  // rows: 4 MiB for x, 49 MiB of arenas and copies in all
 constexpr std::uint64_t kMiB = 1 << 20;
 
 class DeviceMemoryOfModules : public BesideADevice {
@@ -32,7 +32,7 @@ class DeviceMemoryOfModules : public BesideADevice {
 
 TEST_F(DeviceMemoryOfModules, TwoTasks_ThatDoNotFitTogether_Alternate) {
   DeviceFolder folder;
-  folder.set_memory(260 * kMiB);
+  folder.set_memory(75 * kMiB);
   const auto machine = machine_of(folder.options(2));
   ASSERT_TRUE(machine.ok()) << machine.error().message;
   const std::vector<Task> tasks = {linear_of(kLarge, "one"), linear_of(kLarge, "other")};
@@ -49,27 +49,27 @@ TEST_F(DeviceMemoryOfModules, TwoTasks_ThatDoNotFitTogether_Alternate) {
   for (const std::string& difference : differences) EXPECT_EQ(difference, "");
 }
 
-/// Inputs and outputs of 128 MiB each: one copy of outputs at a time, for both sides.
+/// Inputs and outputs of more than an eighth of the device: one copy of outputs at a time, for both sides.
 TEST_F(DeviceMemoryOfModules, LargeTask_IsJudgedWithOneCopyOfItsOutputs) {
   DeviceFolder folder;
-  folder.set_memory(1350 * kMiB);
+  folder.set_memory(42 * kMiB);
   const auto machine = machine_of(folder.options(1));
   ASSERT_TRUE(machine.ok()) << machine.error().message;
-  const Task task = linear_of(1 << 21, "large");
+  const Task task = linear_of(kLarge, "large");
   EXPECT_EQ(difference(judge(**machine, task, honest_text()), timed(is(kCorrect))), "");
 }
 
 /// Over an eighth of the device: the reference answers in float32, and its answers are stored so.
 TEST_F(DeviceMemoryOfModules, TaskWithNarrowAnswers_IsJudgedRight) {
   DeviceFolder folder;
-  folder.set_memory(250 * kMiB);
+  folder.set_memory(62 * kMiB);
   const auto machine = machine_of(folder.options(1));
   ASSERT_TRUE(machine.ok()) << machine.error().message;
   Task task = linear_of(kLarge, "narrow");
   task.tolerance = {};
   task.tolerance.from_reference = true;
   task.tolerance.reason = "its own error";
-  ASSERT_TRUE(answers_are_narrow(task, 250 * kMiB));
+  ASSERT_TRUE(answers_are_narrow(task, 62 * kMiB));
   EXPECT_EQ(difference(judge(**machine, task, honest_text()), timed(is(kCorrect))), "");
   const std::string right = "self.right(x)";
   for (const char* wrong : {" * 1.001", " * float('nan')"}) {
@@ -84,7 +84,7 @@ TEST_F(DeviceMemoryOfModules, Task_LargerThanTheDevice_IsRefusedWithBothNumbers)
   folder.set_memory(128 * kMiB);
   const auto machine = machine_of(folder.options(2));
   ASSERT_TRUE(machine.ok()) << machine.error().message;
-  const auto refused = judge(**machine, linear_of(16 * kLarge, "large"), honest_text());
+  const auto refused = judge(**machine, linear_of(64 * kLarge, "large"), honest_text());
   ASSERT_FALSE(refused.ok()) << text_of(refused);
   EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
   EXPECT_EQ(refused.error().message,

@@ -9,8 +9,13 @@ namespace hone {
 inline constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30,
                                kRoundsKeptShare = 64;
 
-/// Outputs of more bytes than this have one copy, which serves submission and baseline in turn.
-inline constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20;
+inline constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20, kOneCopyShare = 8;
+
+/// Whether outputs have one copy, which serves submission and baseline in turn: they are large, or large for the device.
+/// `device_bytes`: of its memory; 0: it has none of its own.
+inline bool has_one_copy(std::uint64_t bytes, std::uint64_t device_bytes) {
+  return bytes > kOneCopyBytes || (device_bytes > 0 && bytes > device_bytes / kOneCopyShare);
+}
 
 /// Bytes of a module's reference arena: `bytes` for one round, and more where the device has memory for that.
 inline std::uint64_t with_kept_rounds(std::uint64_t bytes, std::uint64_t device_bytes) {

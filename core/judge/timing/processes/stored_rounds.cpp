@@ -17,8 +17,6 @@ constexpr int kCopiesOfOutputs = 2;
 // the share of the device's memory that stays free.
 constexpr std::uint64_t kContexts = 4, kContextBytes = std::uint64_t{512} << 20, kReserveShare = 64;
 
-bool is_large(const Layout& layout) { return layout.total > kOneCopyBytes; }
-
 /// Upper bound of the memory that the reference takes besides its arena: inputs, parameters and outputs as double, and its own
 /// outputs.
 std::uint64_t reference_work(const Layout& layout) { return 3 * layout.total; }
@@ -160,7 +158,7 @@ std::uint64_t StoredRounds::stored_bytes_max() const {
 }
 
 bool StoredRounds::lacks_room_for_answer(const Layout& layout) const {
-  return give_way_ != nullptr && is_large(layout) &&
+  return give_way_ != nullptr && has_one_copy(layout.total, m_.input.workbench.memory_bytes()) &&
          !m_.input.workbench.has_free(reference_work(layout));
 }
 
@@ -178,7 +176,8 @@ Status StoredRounds::copy_outputs(const Arena& from, const Layout& layout,
 }
 
 Status StoredRounds::copy_of_baseline(const Layout& layout) {
-  auto& copy = is_large(layout) ? copy_ : baseline_copy_;
+  auto& copy =
+      has_one_copy(layout.total, m_.input.workbench.memory_bytes()) ? copy_ : baseline_copy_;
   for (int i = 0; i < kCopiesOfOutputs; ++i)
     HONE_TRY(copy_outputs(m_.input.baseline.runner->arena(), layout, copy));
   return {};
