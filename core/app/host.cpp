@@ -90,7 +90,11 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
                                ".modules: found plan, which this backend cannot replay; expected "
                                "auto or process");
   }
-  options.module_isolation = config.module_isolation;
+  if (config.module_isolation != "fresh") {
+    log_warning("config",
+                options.backend + ".module_isolation: found " + config.module_isolation +
+                    ", which has no effect any more: each module has a process of its own");
+  }
   options.runner_uses = static_cast<std::size_t>(config.uses);
   options.backend_library = config.library;
   options.readable = paths_of_builders(config);
@@ -129,7 +133,7 @@ const BackendConfig* device_config(const Config& config, std::string_view backen
 
 std::int64_t module_lanes(const BackendConfig& config) {
   // A baseline in one lane would make the other lanes wait for it.
-  if (config.python.empty() || config.module_isolation != "fresh") return 1;
+  if (config.python.empty()) return 1;
   if (config.module_lanes > 0) return config.module_lanes;
   return std::clamp(cpu_count() / kCoresOfLane, 1, kLanesByCores);
 }

@@ -106,10 +106,9 @@ struct BackendConfig {
   /// A value for each of description.parameters, by name. Builds get them as options.
   Value options = Value::map();
   std::vector<std::int64_t> devices{0};
-  std::string isolation = "client";  ///< submissions of a client share a process, or "fresh"
-  std::string modules = "auto";      ///< how modules are judged: "plan", "process" or "auto"
-  std::string module_isolation =
-      "fresh";  ///< modules share a process by episode or client, or "fresh"
+  std::string isolation = "client";        ///< submissions of a client share a process, or "fresh"
+  std::string modules = "auto";            ///< how modules are judged: "plan", "process" or "auto"
+  std::string module_isolation = "fresh";  ///< deprecated, no effect
   std::int64_t module_lanes =
       0;                    ///< modules checked at a time on a device; 0: by the number of cores
   std::int64_t uses = 200;  ///< submissions after which a shared process is replaced

@@ -116,12 +116,10 @@ void walk_backend(BackendConfig& c, SchemaVisitor& v) {
            "process of a submission: shared by one client's submissions, or fresh for each");
   v.choice("modules", c.modules, {"process", "plan", "auto"},
            "modules run in processes of their own, as recorded plans, or as plans where possible");
-  v.choice(
-      "module_isolation", c.module_isolation, {"fresh", "episode", "client"},
-      "process of a module: fresh for each, or shared by the modules of one episode or client");
+  v.choice("module_isolation", c.module_isolation, {"fresh", "episode", "client"},
+           "deprecated, no effect: each module has a process of its own");
   v.integer("module_lanes", c.module_lanes, {0, kModuleLanesMax},
-            "modules checked at a time, with module_isolation fresh; one of them is timed; 0: by "
-            "the number of cores");
+            "modules checked at a time; one of them is timed; 0: by the number of cores");
   v.integer("uses", c.uses, {1, 1'000'000},
             "number of submissions after which a shared process is replaced");
   v.text("python", c.python,

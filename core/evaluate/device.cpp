@@ -144,7 +144,6 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   JudgeRequest request = request_of(job, options_, key);
   request.runner = process.id;
   request.kept = is_kept;
-  request.keeps = !fresh && !owner.empty();
   request.uncontended = shared_.findings.uncontended.find(key);
   running_.set(process.process.get());
   circumstances_.has_begun = true;

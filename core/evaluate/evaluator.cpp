@@ -40,9 +40,10 @@ constexpr double kStuckFactor = 4;      // attempts of one job, each with a wait
 
 class LocalEvaluator : public Evaluator {
  public:
-  LocalEvaluator(Launcher& launcher, EvaluatorOptions options)
+  LocalEvaluator(Launcher& launcher, EvaluatorOptions options, Zygotes* zygotes)
       : options_(shared_by_lanes(std::move(options))),
-        zygotes_(launcher, options_),
+        own_zygotes_(zygotes == nullptr ? std::make_unique<Zygotes>(launcher, options_) : nullptr),
+        zygotes_(zygotes == nullptr ? *own_zygotes_ : *zygotes),
         builds_(launcher, options_, &zygotes_),
         judging_(options_, builds_),
         hold_s_(hold_seconds(options_)) {
@@ -415,7 +416,8 @@ class LocalEvaluator : public Evaluator {
   }
 
   const EvaluatorOptions options_;
-  Zygotes zygotes_;
+  const std::unique_ptr<Zygotes> own_zygotes_;  ///< null: the caller has them
+  Zygotes& zygotes_;
   BuildPool builds_;
   Judging judging_;
   const double hold_s_;                           ///< longest time that a lane works on one attempt
@@ -439,9 +441,9 @@ class LocalEvaluator : public Evaluator {
 }  // namespace
 
 Result<std::unique_ptr<Evaluator>> make_evaluator(Launcher& launcher, EvaluatorOptions options,
-                                                  std::string hardware) {
+                                                  std::string hardware, Zygotes* zygotes) {
   if (options.devices.empty()) return invalid_argument("no device is configured");
-  auto evaluator = std::make_unique<LocalEvaluator>(launcher, std::move(options));
+  auto evaluator = std::make_unique<LocalEvaluator>(launcher, std::move(options), zygotes);
   HONE_TRY(evaluator->start(std::move(hardware)));
   return std::unique_ptr<Evaluator>(std::move(evaluator));
 }

@@ -75,7 +75,7 @@ Judging::Ended Judging::run(Device& device, DeviceJob job, History history) cons
     if (!job.keeps_lock && job.progress) job.progress(JudgeStage::kPrepare);
     Evaluation evaluation = device.run(job);
     Result<Verdict> scored = this->scored(job, evaluation);
-    Finding finding = finding_of(evaluation, scored, job.mode, brings_code);
+    Finding finding = finding_of(evaluation, scored, brings_code);
     finding.is_hopeless = finding.is_hopeless || (job.over != nullptr && *job.over);
     std::string doubt =
         this->doubt(device, *job.task, scored, evaluation.circumstances.kept_process);

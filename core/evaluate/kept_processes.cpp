@@ -25,17 +25,11 @@ bool leaves_state(const DeviceJob& job, const EvaluatorOptions& options) {
 }  // namespace
 
 /// Rationale: where device code reaches all memory of its process, it reaches hone's code there, and could prepare the
-/// process for the next submission. The host code of a module always can, so its process is shared only if the
-/// configuration allows that; and a library that it loaded stays in its process for good.
+/// process for the next submission. The host code of a module always can, so its process is never shared.
 std::string process_owner(const DeviceJob& job, const EvaluatorOptions& options,
                           const Value& facts) {
-  if (job.mode == Mode::kModuleOnDevice) {
-    if (options.module_isolation == "fresh" || builds_extensions(job.built->artifact)) return "";
-    // With its length: clients choose their names, and no two owners have one key.
-    const std::string client = std::to_string(job.client.size()) + " " + job.client;
-    return "modules of " + client + (options.module_isolation == "episode" ? job.episode : "");
-  }
-  if (!uses_device(job.mode) || options.isolation == "fresh" || leaves_state(job, options))
+  if (!uses_device(job.mode) || is_module(job.mode) || options.isolation == "fresh" ||
+      leaves_state(job, options))
     return "";
   const Value* reachable = facts.find("host_memory_reachable");
   if (reachable != nullptr && *reachable == Value(true)) return "";

@@ -10,20 +10,22 @@
 
 namespace hone {
 
+class Zygotes;
+
 /// Starts judges and builders, and tests each compiler in its jail, so that a missing one is found now.
-/// `hardware`: the backend's description, which begins the fingerprint. The launcher must outlive the
-/// evaluator.
+/// `hardware`: the backend's description, which begins the fingerprint. `zygotes`: of the same interpreter, for several
+/// evaluators one after the other; null: the evaluator's own. Launcher and zygotes must outlive the evaluator.
 Result<std::unique_ptr<Evaluator>> make_evaluator(Launcher& launcher, EvaluatorOptions options,
-                                                  std::string hardware);
+                                                  std::string hardware, Zygotes* zygotes = nullptr);
 
 /// Admits tasks one after the other, for `hone tasks --admit`. `launcher` and `options` must outlive it. One
 /// thread.
-class Admission {
+class TaskAdmission {
  public:
-  Admission(Launcher& launcher, const EvaluatorOptions& options);
-  ~Admission();
-  Admission(const Admission&) = delete;
-  Admission& operator=(const Admission&) = delete;
+  TaskAdmission(Launcher& launcher, const EvaluatorOptions& options);
+  ~TaskAdmission();
+  TaskAdmission(const TaskAdmission&) = delete;
+  TaskAdmission& operator=(const TaskAdmission&) = delete;
 
   /// Returns the report of judge/admit.hpp. The task is dropped afterwards.
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);

@@ -44,8 +44,6 @@ struct EvaluatorOptions {
   std::string harness, known_answer;  ///< device code: texts of BackendDescription
   std::string isolation =
       "client";  ///< device code: "client" keeps a process for each client, "fresh" keeps none
-  std::string module_isolation =
-      "fresh";  ///< device code: modules of one "episode" or one "client" share a process; "fresh": none do
   /// Device code: modules are judged by their recorded plans ("plan"), in processes of their own ("process"), or by
   /// their plans where they have one ("auto").
   std::string modules = "process";
@@ -61,8 +59,7 @@ struct EvaluatorOptions {
   std::vector<std::string>
       python_readable;  ///< folders that the interpreter of modules imports from
   std::vector<DeviceSpec> devices;
-  /// Device code: further lanes of the first device, which check modules at the same time; with
-  /// `module_isolation` fresh.
+  /// Device code: further lanes of the first device, which check modules at the same time.
   std::vector<DeviceSpec> lanes;
   int builders = 1;              ///< builds at a time
   std::size_t queue_max = 1024;  ///< submissions waiting and running

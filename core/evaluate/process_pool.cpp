@@ -21,7 +21,6 @@ namespace {
 // Upper bounds for the launcher. The judge enforces the task's own limit.
 constexpr std::int64_t kCandidateMemoryMax = std::int64_t{64} << 30;
 constexpr std::int64_t kModuleMemoryMax = std::int64_t{24} << 30;  // torch and the driver take some
-constexpr std::int64_t kKeptModuleMemoryMax = std::int64_t{6} << 30;  // of each of many
 constexpr std::int64_t kModuleFileBytesMax = std::int64_t{256} << 20;
 constexpr std::int64_t kModuleScratchBytes = std::int64_t{64} << 20;  // on the processor
 constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
@@ -98,8 +97,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     spawn.device = true;
     spawn.limits.file_bytes = kModuleFileBytesMax;
     spawn.limits.processes = kModuleProcessesMax;
-    const bool kept = use == Zygotes::Use::kSubmission && options_.module_isolation != "fresh";
-    spawn.limits.memory_bytes = kept ? kKeptModuleMemoryMax : kModuleMemoryMax;
+    spawn.limits.memory_bytes = kModuleMemoryMax;
     spawn.readable = {options_.backend_library.parent_path().string()};
   } else {
     // Not on a device, where compilers and threads of the driver need cores other than the measured one.

@@ -90,14 +90,12 @@ bool may_be_contention(const Judgement& judged, const Result<Verdict>& scored, b
   return !own_fault && cause != ExceptionCause::kMistake;
 }
 
-/// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong answer of device
-/// code counts: its process has just given a right one to the judge (known_answer.hpp). The host code of modules may have
-/// left anything in the process.
-bool is_doubtful(const Judgement& judged, const Result<Verdict>& scored, Mode mode) {
+/// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong answer counts,
+/// because the process has just given a right one to the judge (known_answer.hpp).
+bool is_doubtful(const Judgement& judged) {
   if (judged.ending != Ending::kDone)
     return judged.culprit == Culprit::kSubmission || judged.culprit == Culprit::kKeptProcess;
-  return is_module(mode) ? !(scored && scored->correct())
-                         : judged.verdict.outcome == Outcome::kCheated;
+  return judged.verdict.outcome == Outcome::kCheated;
 }
 
 End end_of(const DeviceResult& result, const Result<Verdict>& scored) {
@@ -190,8 +188,7 @@ BuildNext decide_build(int builds, bool known_is_built, const BuildFinding& find
   return known_is_built ? BuildNext::kAccept : BuildNext::kBuildKnown;
 }
 
-Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, Mode mode,
-                   bool brings_code) {
+Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, bool brings_code) {
   Finding finding;
   finding.circumstances = evaluation.circumstances;
   const Circumstances& seen = evaluation.circumstances;
@@ -207,7 +204,7 @@ Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, 
   const Judgement& judged = result.judgement;
   finding.end = end_of(result, scored);
   finding.culprit = judged.culprit;
-  finding.is_doubtful = is_doubtful(judged, scored, mode);
+  finding.is_doubtful = is_doubtful(judged);
   finding.failed_before_load =
       judged.ending == Ending::kFault && judged.where.place == Place::kLoading;
   // A process that could not open the device mostly lacked memory.

@@ -125,8 +125,7 @@ History rerun(History history, const Finding& finding, const Decision& decision)
 
 /// `scored`: the verdict of the evaluation, or why there is none. `brings_code`: the submission may have code that neither
 /// torch nor Triton made.
-Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, Mode mode,
-                   bool brings_code);
+Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, bool brings_code);
 /// The facts about the last build of a submission that the rules need.
 struct BuildFinding {
   bool has_answer = true;    ///< a builder answered

@@ -247,7 +247,6 @@ Judgement Judge::judge(JudgeRequest request, std::vector<UniqueFd> fds) {
   if (!bytes) return fault(bytes.error());
   if (known_answer_) *bytes = std::max(*bytes, known_answer_->arena_bytes());
   RunnerOptions options = options_for(task, settings, request.module, true);
-  options.keeps = options.module && request.keeps;
   if (request.kept && fds.size() == 1)
     return judge_kept(request, std::move(fds[0]), std::move(*plans), *bytes, options);
   auto arena = take_arena(*bytes);
@@ -258,15 +257,9 @@ Judgement Judge::judge(JudgeRequest request, std::vector<UniqueFd> fds) {
     return (*runner)->set_up(task, std::move(*plans), cores_, task.run_seconds);
   };
   Judgement judged = judge_with(**runner, set_up, request);
-  if (device_code_ && judged.ending == Ending::kDone) keep(request, std::move(*runner));
+  if (device_code_ && !options.module && judged.ending == Ending::kDone)
+    kept_.insert_or_assign(request.runner, std::move(*runner));
   return judged;
-}
-
-/// A module's process is frozen from now on.
-void Judge::keep(const JudgeRequest& request, std::unique_ptr<ProcessRunner> runner) {
-  if (runner->withholds_inputs() && !stands_still(*runner, *workbench_, request.settings.defences))
-    return;
-  kept_.insert_or_assign(request.runner, std::move(runner));
 }
 
 Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
@@ -295,7 +288,7 @@ Judgement Judge::judge_kept(const JudgeRequest& request, UniqueFd artifact, Plan
   if (found == kept_.end()) return fault(internal_error("no runner of that id is kept"));
   std::unique_ptr<ProcessRunner> runner = std::move(found->second);
   kept_.erase(found);
-  if (!runner->withholds_inputs() && defences.holds(Defence::kKnownAnswer)) {
+  if (defences.holds(Defence::kKnownAnswer)) {
     const std::uint64_t secret = derive_seed(seed_of(request.seed), "known answer");
     if (Status known = known_answer_->ask(*runner, *workbench_, options, secret); !known)
       return {Ending::kRefused,
@@ -318,7 +311,7 @@ Judgement Judge::judge_kept(const JudgeRequest& request, UniqueFd artifact, Plan
                           task.run_seconds);
   };
   Judgement judged = judge_with(*runner, reload, request);
-  if (judged.ending == Ending::kDone) keep(request, std::move(runner));
+  if (judged.ending == Ending::kDone) kept_.insert_or_assign(request.runner, std::move(runner));
   return judged;
 }
 

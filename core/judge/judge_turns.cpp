@@ -28,12 +28,7 @@ SessionHost Judge::session_host() {
     return give_way(stand_still);
   };
   host.others_present = [this] { return others_present_; };
-  host.is_device_still = [this] {
-    const bool any = others_present_ ||
-                     std::any_of(kept_.begin(), kept_.end(),
-                                 [](const auto& kept) { return kept.second->withholds_inputs(); });
-    return !any || workbench_->is_still();
-  };
+  host.is_device_still = [this] { return !others_present_ || workbench_->is_still(); };
   host.end = [this] { host_.end(); };
   host.ended = [this] { return host_.await_end(); };
   return host;

@@ -32,7 +32,6 @@ struct RunnerOptions {
   bool device_code =
       false;            ///< work is done on a device: rounds end when the witness has read outputs
   bool module = false;  ///< device_code: started by a module's host code; else by hone's
-  bool keeps = false;   ///< module: the process may serve another submission of the same owner
   bool spin = true;     ///< wait by spinning, on a core of the judge's own; else asleep
   std::int64_t memory_bytes_max = 0;  ///< resident; 0: not watched
   bool observes = false;              ///< a module's interpreter can trace a call
@@ -76,7 +75,6 @@ class ProcessRunner : public Runner {
   void set_affinity(const std::vector<int>& cores) override;
   bool can_stand_still() const override { return options_.module && handles_.freeze; }
   Result<bool> stand_still() override;
-  bool is_kept() const override { return options_.keeps; }
   Round trim() override;
   Status freeze() override;
   Status thaw() override;

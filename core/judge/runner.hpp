@@ -86,8 +86,6 @@ class Runner {
   virtual bool can_stand_still() const { return false; }
   /// Freezes it on the processor, until its next plain round or thaw(). False: it has ended, or cannot be frozen.
   virtual Result<bool> stand_still() { return false; }
-  /// Whether its process may serve another submission.
-  virtual bool is_kept() const { return false; }
   /// Has its process release unused memory of the device. Its next call allocates it again, which takes time.
   virtual Round trim() { return {}; }
   /// The arguments of call i of the next round, to be filled.

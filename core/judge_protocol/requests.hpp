@@ -85,9 +85,8 @@ struct JudgeRequest {
   std::int64_t pid = 0;
   bool module = false;
   std::int64_t runner = 0;  ///< the host's number of the submission's process
-  bool kept = false;   ///< the judge has kept the process of that number from an earlier submission
-  bool keeps = false;  ///< a module's process may serve a further submission
-  Task task;           ///< without sources
+  bool kept = false;  ///< the judge has kept the process of that number from an earlier submission
+  Task task;          ///< without sources
   MeasureSettings settings;
   std::int64_t seed = 0;
   FormPlans plans;
@@ -102,7 +101,6 @@ struct JudgeRequest {
     visit("module", self.module);
     visit("runner", self.runner);
     visit("kept", self.kept);
-    visit("keeps", self.keeps);
     visit("task", self.task);
     visit("settings", self.settings);
     visit("seed", self.seed);

@@ -81,7 +81,7 @@ TEST(Blame, SigkillWithoutProof_IsAFaultThatMayBeProvoked) {
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().message,
             "the submission's process ended by SIGKILL; no out-of-memory kill was counted");
-  EXPECT_EQ(finding_of({result, {}}, first, Mode::kNativeOnCpu, false).end, End::kKilled);
+  EXPECT_EQ(finding_of({result, {}}, first, false).end, End::kKilled);
   EXPECT_EQ(verdict_of_provocation(result).outcome, Outcome::kCrashed);
 
   result.exit->killed_by_machine = true;
@@ -89,8 +89,7 @@ TEST(Blame, SigkillWithoutProof_IsAFaultThatMayBeProvoked) {
   ASSERT_FALSE(starved);
   EXPECT_EQ(starved.error().message,
             "the submission's process ended by SIGKILL while the machine was out of memory");
-  EXPECT_EQ(finding_of({result, {}}, starved, Mode::kNativeOnCpu, false).end,
-            End::kKilledByMachine);
+  EXPECT_EQ(finding_of({result, {}}, starved, false).end, End::kKilledByMachine);
 
   result.exit->killed_by_machine = false;
   result.exit->out_of_memory = true;
@@ -104,9 +103,8 @@ Evaluation evaluation_of(Ending ending, Culprit culprit, const Where& where = {}
   return {DeviceResult{{ending, culprit, where, message, {}}, std::nullopt}, {}};
 }
 
-Finding found(const Evaluation& evaluation, bool brings_code = false,
-              Mode mode = Mode::kModuleOnDevice) {
-  return finding_of(evaluation, unavailable("not scored"), mode, brings_code);
+Finding found(const Evaluation& evaluation, bool brings_code = false) {
+  return finding_of(evaluation, unavailable("not scored"), brings_code);
 }
 
 TEST(Finding, Failure_MayBeContentionUnlessItIsAMistakeOfTheAuthor) {
@@ -157,24 +155,21 @@ TEST(Finding, End_FollowsTheProcessAndTheMachine) {
   ended.result->judgement.ending = Ending::kStarved;
   EXPECT_EQ(found(ended).end, End::kStarved);
   EXPECT_EQ(found(evaluation_of(Ending::kDone, Culprit::kNone)).end, End::kNoise);
-  EXPECT_EQ(finding_of(ended, Verdict(), Mode::kNativeOnCpu, false).end, End::kVerdict);
+  EXPECT_EQ(finding_of(ended, Verdict(), false).end, End::kVerdict);
   EXPECT_EQ(found({unavailable(""), {}}).end, End::kNoAnswer);
 }
 
-TEST(Finding, BadResultOfAModule_IsDoubtfulInAKeptProcess) {
-  Verdict wrong, right;
-  wrong.outcome = Outcome::kWrong;
-  right.outcome = Outcome::kCorrect;
-  const auto doubtful = [](Verdict verdict, Mode mode) {
+TEST(Finding, FailuresAndCheating_AreDoubtfulInAKeptProcess) {
+  Verdict verdict;
+  const auto doubtful = [&](Outcome outcome) {
+    verdict.outcome = outcome;
     Evaluation done = evaluation_of(Ending::kDone, Culprit::kNone);
     done.result->judgement.verdict = verdict;
-    return finding_of(done, std::move(verdict), mode, false).is_doubtful;
+    return finding_of(done, verdict, false).is_doubtful;
   };
-  EXPECT_TRUE(doubtful(wrong, Mode::kModuleOnDevice));
-  EXPECT_FALSE(doubtful(right, Mode::kModuleOnDevice));
-  EXPECT_FALSE(doubtful(wrong, Mode::kPlanOnDevice)) << "its process gave a known answer before";
-  wrong.outcome = Outcome::kCheated;
-  EXPECT_TRUE(doubtful(wrong, Mode::kPlanOnDevice));
+  EXPECT_FALSE(doubtful(Outcome::kCorrect));
+  EXPECT_FALSE(doubtful(Outcome::kWrong)) << "its process gave a known answer before";
+  EXPECT_TRUE(doubtful(Outcome::kCheated));
   EXPECT_TRUE(found(evaluation_of(Ending::kDied, Culprit::kSubmission)).is_doubtful);
   EXPECT_TRUE(found(evaluation_of(Ending::kFault, Culprit::kKeptProcess)).is_doubtful);
   EXPECT_FALSE(found(evaluation_of(Ending::kFault, Culprit::kReference)).is_doubtful);

@@ -160,7 +160,7 @@ TEST(Evaluator, ManySubmissions_AreAllAnswered) {
 
 Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   const EvaluatorOptions options = test::quick_options();
-  return Admission(machine().launcher(), options).admit(task, seed);
+  return TaskAdmission(machine().launcher(), options).admit(task, seed);
 }
 
 TEST(Admission, TrivialAnswers_FailAndTheReferencePasses) {

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "config/yaml.hpp"
 #include "evaluate/make_evaluator.hpp"
+#include "evaluate/zygotes.hpp"
 #include "places.hpp"
 #include "plugin/backend.hpp"
 #include "plugin/dataset.hpp"
@@ -44,6 +45,32 @@ inline Result<std::unique_ptr<Dataset>> builtin_tasks(
                        std::make_shared<HostServices>("tasks", host));
 }
 
+/// Zygotes for all machines of a test program whose modules have the same interpreter and sandbox, because an import of torch
+/// takes five seconds. Null without an interpreter. They are never deleted, and end with the program.
+inline Result<Zygotes*> shared_zygotes(const EvaluatorOptions& options,
+                                       const LauncherOptions& launcher) {
+  struct Shared {
+    EvaluatorOptions options;
+    std::unique_ptr<Launcher> launcher;
+    std::unique_ptr<Zygotes> zygotes;
+  };
+  static auto& all = *new std::map<std::string, Shared>();
+  const auto python = options.toolchains.find("python");
+  if (python == options.toolchains.end()) return nullptr;
+  std::string key = python->second.compiler + " " + module_place_of(options) + " " +
+                    std::string(isolation_name(launcher.maximum)) + " " + launcher.freezer;
+  for (const auto* names : {&launcher.device.nodes, &launcher.device.folders}) {
+    for (const std::string& name : *names) key += " " + name;
+  }
+  Shared& shared = all[key];
+  if (shared.zygotes == nullptr) {
+    shared.options = options;
+    HONE_ASSIGN(shared.launcher, Launcher::start(launcher));
+    shared.zygotes = std::make_unique<Zygotes>(*shared.launcher, shared.options);
+  }
+  return shared.zygotes.get();
+}
+
 /// One launcher and one evaluator; make one per test program, or with options of its own.
 class Machine {
  public:
@@ -56,8 +83,9 @@ class Machine {
       launcher.device = {description.device_nodes, description.driver_folders};
     }
     HONE_ASSIGN(machine->launcher_, Launcher::start(launcher));
+    HONE_ASSIGN(Zygotes * zygotes, shared_zygotes(options, launcher));
     HONE_ASSIGN(machine->evaluator_,
-                make_evaluator(*machine->launcher_, std::move(options), "test machine"));
+                make_evaluator(*machine->launcher_, std::move(options), "test machine", zygotes));
     HONE_ASSIGN(machine->tasks_, builtin_tasks());
     return machine;
   }

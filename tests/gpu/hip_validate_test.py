@@ -29,16 +29,16 @@ class HipValidate(unittest.TestCase):
         command = [str(ROOT / "scripts/hip-validate"), "--build", str(BUILD), "--output", str(output)]
         command += ["--set", f"hip.library={library}", "--set", QUICK, *arguments]
         # Of the tasks' results one: the rest are tests of their own.
-        environment = {**os.environ, "GTEST_FILTER": "Backends/*:Vendor/*:Tasks/*/sum"}
+        environment = {**os.environ, "GTEST_FILTER": "Backends/*:Vendor/*:Tasks/*/gelu"}
         ran = subprocess.run(command, capture_output=True, text=True, timeout=550, env=environment)
         self.assertTrue(output.exists(), ran.stderr + ran.stdout)
         text = output.read_text()
         return ran.returncode, json.loads(text), text
 
     def test_a_device_is_validated_and_the_file_says_nothing_of_its_owner(self) -> None:
-        _, report, text = self.validate(BUILD / "tests/gpu" / PLUGIN, "--task", "sum")
+        _, report, text = self.validate(BUILD / "tests/gpu" / PLUGIN, "--task", "gelu")
         steps = {step["step"]: step for step in report["steps"]}
-        self.assertEqual(list(steps), ["doctor", "validate", "conformance", "admission of sum", "times of sum"])
+        self.assertEqual(list(steps), ["doctor", "validate", "conformance", "admission of gelu", "times of gelu"])
         for name in ("doctor", "validate", "conformance"):
             self.assertEqual(steps[name]["state"], "passed", steps[name]["words"])
         [device] = steps["doctor"]["result"]["backend"]["devices"]
@@ -48,17 +48,17 @@ class HipValidate(unittest.TestCase):
         for case in (
             "BackendFault.Trap_IsReported",
             "GpuFault.Trap_IsReported",
-            "TaskResults.DeviceResults_AgreeWithTheProcessors/sum",
+            "TaskResults.DeviceResults_AgreeWithTheProcessors/gelu",
         ):
             self.assertFalse(cases[case]["skipped"], case)
         # On a device with no such pages.
         self.assertTrue(cases["BackendSharing.GuardPages_AreInaccessible"]["skipped"])
-        [admission] = steps["admission of sum"]["result"]
+        [admission] = steps["admission of gelu"]["result"]
         # Emulated times mean nothing; all else of the goldens holds.
         reasons = [reason for reason in admission["reasons"] if "speedup" not in reason]
         self.assertEqual(reasons, [])
         self.assertFalse([lazy for lazy in admission["lazy"] if lazy["passes"]])
-        figures = {each["file"]: each for each in steps["times of sum"]["result"]}
+        figures = {each["file"]: each for each in steps["times of gelu"]["result"]}
         self.assertEqual(figures["baseline.cu"]["outcome"], "correct")
         self.assertGreater(figures["baseline.cu"]["speedup"]["time_us"], 0)
         for own in (str(ROOT), str(BUILD), str(Path.home()) + "/", socket.gethostname(), '"pci"'):
@@ -66,7 +66,7 @@ class HipValidate(unittest.TestCase):
 
     def test_with_no_driver_it_says_so_and_runs_nothing(self) -> None:
         shutil.copy(BUILD / "tests/gpu" / PLUGIN, self.folder)
-        status, report, _ = self.validate(self.folder / PLUGIN, "--task", "sum", "--task", "saxpy")
+        status, report, _ = self.validate(self.folder / PLUGIN, "--task", "gelu", "--task", "saxpy")
         self.assertEqual(status, 1)
         states = {step["step"]: step["state"] for step in report["steps"]}
         self.assertEqual(
@@ -75,7 +75,7 @@ class HipValidate(unittest.TestCase):
                 "doctor": "failed",
                 "validate": "passed",
                 "conformance": "skipped",
-                "task sum": "skipped",
+                "task gelu": "skipped",
                 "task saxpy": "skipped",
             },
         )

@@ -24,13 +24,6 @@ constexpr double kOtherWork = 1e3;
 
 bool excuses_submission(const Task& task) { return task.threads == 1; }
 
-bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences) {
-  if (!runner.is_kept()) return false;
-  const auto stopped = runner.stand_still();
-  if (!stopped || !*stopped) return false;
-  return !defences.holds(Defence::kStandStill) || workbench.is_still();
-}
-
 /// Rationale: on a busy machine a long round is delayed more often than a short one, so that fast kernels looked faster than
 /// they are.
 double Contention::excused_s(bool of_baseline, const Round& round) const {

@@ -13,9 +13,6 @@ namespace hone {
 /// threads could wait for each other.
 bool excuses_submission(const Task& task);
 
-/// Whether a process that is kept, and the device, do nothing until the judge tells it to go on.
-bool stands_still(Runner& runner, Workbench& workbench, const Defences& defences);
-
 /// What one measurement knows about contention. One thread.
 class Contention {
  public:

@@ -82,7 +82,7 @@ void Block::run(const hone_emulated_module& module, void (*call)(void**), void**
     warps_.back().alive = (1u << (size_ % HONE_EMULATED_WARP)) - 1;
   }
   idle_.clear();
-  for (unsigned i = kBlockThreadsMax; i > 0; --i) idle_.push_back(i - 1);
+  unused_ = 0;
   g_running = this;
   while (alive_ > 0) {
     // Who only yields may be waiting for a thread that has not begun.
@@ -95,8 +95,12 @@ void Block::run(const hone_emulated_module& module, void (*call)(void**), void**
       *module_->thread = threads_[current_].index;
       hone_emulated_switch(&home_, saved_[fiber_]);
     } else if (begin) {
-      fiber_ = idle_.back();
-      idle_.pop_back();
+      if (idle_.empty()) {
+        fiber_ = unused_++;
+      } else {
+        fiber_ = idle_.back();
+        idle_.pop_back();
+      }
       start_fiber(fiber_);
       hone_emulated_switch(&home_, saved_[fiber_]);
     } else {

@@ -35,7 +35,7 @@ class FakeRunner : public Runner {
   std::string traced;  ///< its report of a traced call; empty: it cannot be traced
   /// The bytes that see() gives for outputs; by default always the same.
   std::function<std::string()> seen = [] { return "outputs"; };
-  bool is_module = false, can_freeze = false, stays = false, settled = true;
+  bool is_module = false, can_freeze = false, settled = true;
 
   const Arena& arena() const override { return *arena_; }
   Status freeze() override;
@@ -48,7 +48,6 @@ class FakeRunner : public Runner {
   std::string observed() const override { return traced; }
   bool can_stand_still() const override { return can_freeze; }
   Result<bool> stand_still() override;
-  bool is_kept() const override { return stays; }
   RoundValues& values(std::size_t call) override { return values_[call]; }
   Round timed_round(Order order, std::size_t calls, double timeout_s) override;
   Round plain_round(Order order, std::size_t calls, double timeout_s) override;

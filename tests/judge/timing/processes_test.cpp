@@ -92,14 +92,6 @@ TEST_F(ModulesBesideADevice, ConfirmationRun_TimesTheBaselineAgain) {
   EXPECT_NEAR(s.speedup().value, 1, 1e-9);
 }
 
-TEST_F(ModulesBesideADevice, KeptProcess_StaysFrozenWhileTheBaselineIsTimedAgain) {
-  s.settings.swapped = true;
-  s.submission.stays = true;
-  s.judge();
-  EXPECT_EQ(s.world.count("submission ends"), 0);
-  EXPECT_EQ(s.world.events.back(), "baseline runs 4");
-}
-
 TEST_F(ModulesBesideADevice, NoControlGroup_BaselineIsTimedBeforeLoadingAndAfterTheEnd) {
   s.submission.can_freeze = false;
   s.judge();

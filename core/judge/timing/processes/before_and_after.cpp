@@ -283,18 +283,13 @@ Judgement BeforeAndAfter::time_submission() {
                   : time_single_rounds(false, timings.single_submission);
 }
 
-/// Ends the submission, or leaves it frozen if its process is kept, and checks the rounds that were stored.
-Judgement BeforeAndAfter::end_submission(bool* ended) {
+/// Ends the submission, and checks the rounds that were stored meanwhile.
+Judgement BeforeAndAfter::end_submission() {
   const SessionInput& e = m_.input;
-  *ended = !stands_still(e.submission, e.workbench, e.settings.defences);
-  if (*ended) {
-    if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());
-    e.host.end();
-  }
+  if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());
+  e.host.end();
   Judgement answers = rounds_.store().check_stored();
-  if (*ended) {
-    if (Status gone = e.host.ended(); !gone) return fault(gone.error());
-  }
+  if (Status gone = e.host.ended(); !gone) return fault(gone.error());
   return answers;
 }
 
@@ -313,12 +308,11 @@ Judgement BeforeAndAfter::measure() {
       return answers;
     }
   }
-  bool ended = false;
-  if (Judgement answers = end_submission(&ended); !passed(answers)) return answers;
+  if (Judgement answers = end_submission(); !passed(answers)) return answers;
   if (Judgement exclusive = rounds_.sharing().await_exclusive(); !passed(exclusive))
     return exclusive;
   if (Judgement judged = time_after(); !passed(judged)) return judged;
-  if (freezes_ && ended) between_.note_uncontended(false);
+  if (freezes_) between_.note_uncontended(false);
   // Rounds are compared one by one; the side with more of them gives those up.
   const std::size_t rounds = std::min(timings.baseline.size(), timings.submission.size());
   timings.baseline.resize(rounds);
