@@ -48,8 +48,9 @@ if(HONE_SANITIZE)
   add_compile_options($<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
   add_link_options(-fsanitize=${HONE_SANITIZE})
   add_compile_definitions(HONE_SANITIZED=1)
-  # An object in each program: clang's own weak definitions come before those of a static library.
+  # Linked as an object, because clang's weak definitions would win over those of a static library.
   add_library(hone_suppressions OBJECT ${HONE_ROOT}/cmake/suppressions.cpp)
+  set_target_properties(hone_suppressions PROPERTIES CXX_CLANG_TIDY "")  # the sanitizers chose the names
   target_sources(hone_flags INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:hone_suppressions>>)
 endif()

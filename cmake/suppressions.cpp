@@ -1,5 +1,5 @@
-// What the sanitizers do not report: libraries of the system, which are not built with them. hone_build.cmake adds this file to
-// each program of a preset with sanitizers.
+// Suppressions for libraries of the system, which are built without sanitizers. hone_build.cmake adds this file to each program
+// of a preset with sanitizers.
 
 // Rationale: the thread sanitizer does not see the synchronisation inside libzmq, libsodium and cpp-httplib, and reports races.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();

@@ -93,7 +93,7 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   if (config.module_isolation != "fresh") {
     log_warning("config",
                 options.backend + ".module_isolation: found " + config.module_isolation +
-                    ", which has no effect any more: each module has a process of its own");
+                    ", which is ignored: each module has a process of its own; remove the key");
   }
   options.runner_uses = static_cast<std::size_t>(config.uses);
   options.backend_library = config.library;

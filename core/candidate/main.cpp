@@ -4,7 +4,7 @@
 // Theory of operation: core/channel/control.hpp. Until it has sealed itself this program is
 // trusted; after the artifact is loaded it is the submission's, and nothing it says is believed.
 // Where artifacts are device code alone, its own code stays ours, and it can be told to load another; so can a
-// process of the dataset's own modules, and one that is kept for the next submission of its owner.
+// process of the dataset's own modules.
 // For modules the same program is a library, which a Python interpreter of ours calls (module/).
 #include <poll.h>
 #include <sys/mman.h>

@@ -21,7 +21,7 @@ struct DeviceJob {
   std::shared_ptr<const Built> built;
   Mode mode = Mode::kNativeOnCpu;
   Plan plan;
-  std::string client, episode;  ///< of the submission
+  std::string client;  ///< of the submission
   std::uint64_t seed = 0;
   double limit_s = 1e9;  ///< time limit of the step (s)
   bool measure = true;

@@ -416,7 +416,7 @@ class LocalEvaluator : public Evaluator {
   }
 
   const EvaluatorOptions options_;
-  const std::unique_ptr<Zygotes> own_zygotes_;  ///< null: the caller has them
+  const std::unique_ptr<Zygotes> own_zygotes_;  ///< null if the caller owns them
   Zygotes& zygotes_;
   BuildPool builds_;
   Judging judging_;

@@ -152,7 +152,6 @@ DeviceJob Judging::job_of(Job& job, RunKind run) const {
   made.mode = job.mode;
   made.plan = job.plan;
   made.client = job.submission.client;
-  made.episode = job.submission.episode;
   // The label is part of what recorded seeds mean: `hone replay` draws the same again.
   made.seed = first ? job.submission.seed : derive_seed(job.submission.seed, "second look") >> 1;
   made.limit_s = job.limit_s;

@@ -1,4 +1,4 @@
-// KeptProcesses: processes that have run a submission and wait, frozen, for the next one of their owner.
+// KeptProcesses: processes that have run device code of a submission and wait for the next one of their owner.
 #pragma once
 
 #include <cstdint>

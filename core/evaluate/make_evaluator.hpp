@@ -13,8 +13,8 @@ namespace hone {
 class Zygotes;
 
 /// Starts judges and builders, and tests each compiler in its jail, so that a missing one is found now.
-/// `hardware`: the backend's description, which begins the fingerprint. `zygotes`: of the same interpreter, for several
-/// evaluators one after the other; null: the evaluator's own. Launcher and zygotes must outlive the evaluator.
+/// `hardware`: the backend's description, which begins the fingerprint. `zygotes`: shared by several
+/// evaluators with the same interpreter; null: the evaluator starts its own. Launcher and zygotes must outlive the evaluator.
 Result<std::unique_ptr<Evaluator>> make_evaluator(Launcher& launcher, EvaluatorOptions options,
                                                   std::string hardware, Zygotes* zygotes = nullptr);
 

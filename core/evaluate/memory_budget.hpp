@@ -26,7 +26,7 @@ struct MemoryNeed {
   std::uint64_t reference_work = 0;  ///< inputs and outputs as double
   std::uint64_t baseline_work = 0, submission_work = 0;
   std::uint64_t contexts = 0;  ///< of reference, baseline and submission
-  bool in_turn = false;  ///< the reference answers while the baseline has given its memory back
+  bool in_turn = false;        ///< the baseline gives its memory back before the reference answers
 
   /// Held while the task is kept ready.
   std::uint64_t installed() const;

@@ -57,7 +57,6 @@ class Judge {
   Status await_quiet();
   Judgement expect_still();
   Status give_way(const std::function<Status()>& stand_still);
-  void keep(const JudgeRequest& request, std::unique_ptr<ProcessRunner> runner);
   Judgement judge_kept(const JudgeRequest& request, UniqueFd artifact, Plans plans,
                        std::uint64_t bytes, RunnerOptions options);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);

@@ -1,6 +1,4 @@
 // The judge's calls to the host while it judges: exclusive use of the device, and the end of the submission.
-#include <algorithm>
-
 #include "judge/judge.hpp"
 
 namespace hone {

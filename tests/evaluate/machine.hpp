@@ -57,9 +57,11 @@ inline Result<Zygotes*> shared_zygotes(const EvaluatorOptions& options,
   static auto& all = *new std::map<std::string, Shared>();
   const auto python = options.toolchains.find("python");
   if (python == options.toolchains.end()) return nullptr;
-  std::string key = python->second.compiler + " " + module_place_of(options) + " " +
+  std::string key = python->second.compiler + " " + options.libexec.string() + " " +
+                    module_place_of(options) + (records_modules(options) ? " recording " : " ") +
                     std::string(isolation_name(launcher.maximum)) + " " + launcher.freezer;
-  for (const auto* names : {&launcher.device.nodes, &launcher.device.folders}) {
+  for (const auto* names :
+       {&launcher.device.nodes, &launcher.device.folders, &options.python_readable}) {
     for (const std::string& name : *names) key += " " + name;
   }
   Shared& shared = all[key];

@@ -94,6 +94,11 @@ def dry_run(python):
     return ask
 
 
+def without_slowness(text):
+    """The lines that do not say how long a busy machine takes to describe a problem."""
+    return [line for line in text.splitlines() if "describing it has taken" not in line]
+
+
 def linear_row(source, kept=()):
     """A submission for the layer of tests/modules/linear, and what was compiled for it before."""
     linear = ROOT / "tests/modules/linear"

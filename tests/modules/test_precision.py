@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from conftest import without_slowness
+
 HEAD = """
 import ctypes, json, sys
 import torch
@@ -182,7 +184,7 @@ def test_the_precision_is_the_datasets(run_beside_modules):
     given = [{}, {"matmul_tf32": True}, {"compute": "bf16"}, {"compute": "fp8"}, {"conv_tf32": 1}, {"tf32": True}]
     problems = root / "tests/modules/kinds/level1"
     plugin = root / "plugins/datasets/kernelbench"
-    told = run_beside_modules(PRECISIONS, plugin, problems, json.dumps(given)).splitlines()
+    told = without_slowness(run_beside_modules(PRECISIONS, plugin, problems, json.dumps(given)))
     assert told == [
         "{'conv_tf32': True, 'matmul_tf32': False, 'compute': 'f32'} 1e-05",
         "{'conv_tf32': True, 'matmul_tf32': True, 'compute': 'f32'} 1e-05",

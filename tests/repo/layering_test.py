@@ -132,7 +132,7 @@ def defined_twice(files: dict[str, str]) -> dict[str, list[str]]:
 
 class Layering(unittest.TestCase):
     def test_a_class_name_has_one_definition(self) -> None:
-        """Else the linker takes one constructor for both classes, and no compiler says so."""
+        """The linker merges inline constructors of classes with the same name, without a warning."""
         files = {str(path.relative_to(ROOT)): path.read_text() for path in sources(ROOT / "core")}
         self.assertEqual(defined_twice(files), {})
 

@@ -62,8 +62,8 @@ class Block {
 
   char* stacks_ = nullptr;
   std::vector<void*> saved_;     ///< stack pointers of the fibers
-  std::vector<unsigned> idle_;   ///< fibers that had a thread in this run, and have none now
-  unsigned unused_ = 0;          ///< the first fiber that had none in this run
+  std::vector<unsigned> idle_;   ///< fibers that were used in this run and are free again
+  unsigned unused_ = 0;          ///< the first fiber that was not used in this run yet
   std::vector<unsigned> ready_;  ///< a ring: threads that may go on
   unsigned ready_head_ = 0;
   unsigned ready_count_ = 0;

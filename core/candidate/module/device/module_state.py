@@ -1,9 +1,8 @@
-"""Detects changes that a module leaves for the next one in its process: torch's settings and functions, and the
-interpreter's settings.
+"""Detects changes that a reference or a baseline leaves for the next task in its process: torch's settings and
+functions, and the interpreter's settings.
 
-A process serves another task or submission only if none of these has changed. To undo changes would take knowledge of
-all of them, and a missed one makes a baseline slow or an answer wrong. In a submission's process this catches
-carelessness, not attacks.
+A process serves another task only if none of these has changed. To undo changes would take knowledge of all of them,
+and a missed one makes a baseline slow or an answer wrong.
 """
 
 from __future__ import annotations

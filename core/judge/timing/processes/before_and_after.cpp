@@ -283,7 +283,7 @@ Judgement BeforeAndAfter::time_submission() {
                   : time_single_rounds(false, timings.single_submission);
 }
 
-/// Ends the submission, and checks the rounds that were stored meanwhile.
+/// Ends the submission. Checks the stored rounds while its process exits.
 Judgement BeforeAndAfter::end_submission() {
   const SessionInput& e = m_.input;
   if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());

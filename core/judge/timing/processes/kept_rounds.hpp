@@ -11,8 +11,9 @@ inline constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30,
 
 inline constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20, kOneCopyShare = 8;
 
-/// Whether outputs have one copy, which serves submission and baseline in turn: they are large, or large for the device.
-/// `device_bytes`: of its memory; 0: it has none of its own.
+/// Whether a round's inputs and outputs are large, so that one copy of outputs serves submission and baseline in turn: over
+/// 256 MiB, or over an eighth of the device's memory. `bytes`: of inputs and outputs. `device_bytes`: that memory; 0: it has
+/// none of its own.
 inline bool has_one_copy(std::uint64_t bytes, std::uint64_t device_bytes) {
   return bytes > kOneCopyBytes || (device_bytes > 0 && bytes > device_bytes / kOneCopyShare);
 }
