@@ -52,7 +52,7 @@ TEST_F(DeviceMemoryOfModules, TwoTasks_ThatDoNotFitTogether_Alternate) {
 /// Inputs and outputs of more than an eighth of the device: one copy of outputs at a time, for both sides.
 TEST_F(DeviceMemoryOfModules, LargeTask_IsJudgedWithOneCopyOfItsOutputs) {
   DeviceFolder folder;
-  folder.set_memory(56 * kMiB);
+  folder.set_memory(54 * kMiB);
   const auto machine = machine_of(folder.options(1));
   ASSERT_TRUE(machine.ok()) << machine.error().message;
   const Task task = linear_of(kLarge, "large");
