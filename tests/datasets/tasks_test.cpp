@@ -202,7 +202,7 @@ TEST(GoldenSubmissions, EachTask_HasFastSlowAndWrongOnes) {
     std::set<std::string> kinds;
     for (const Golden& golden : goldens(id)) {
       EXPECT_EQ(golden.source.text.find("\n// "), golden.source.text.find('\n'))
-          << id << ": the second line of " << golden.source.name << " says what it is";
+          << id << "/golden/" << golden.source.name << " lacks a comment in its second line";
       kinds.insert(golden.expects);
     }
     for (const char* kind : {"correct speedup>1", "correct speedup<1", "wrong"})

@@ -157,8 +157,12 @@ std::uint64_t StoredRounds::stored_bytes_max() const {
   return std::min(kStoredBytesMax, m_.input.workbench.memory_bytes() / kStoredShareOfMemory);
 }
 
+bool StoredRounds::is_large(const Layout& layout) const {
+  return has_one_copy(layout.total, m_.input.workbench.memory_bytes());
+}
+
 bool StoredRounds::lacks_room_for_answer(const Layout& layout) const {
-  return give_way_ != nullptr && has_one_copy(layout.total, m_.input.workbench.memory_bytes()) &&
+  return give_way_ != nullptr && is_large(layout) &&
          !m_.input.workbench.has_free(reference_work(layout));
 }
 
@@ -176,8 +180,7 @@ Status StoredRounds::copy_outputs(const Arena& from, const Layout& layout,
 }
 
 Status StoredRounds::copy_of_baseline(const Layout& layout) {
-  auto& copy =
-      has_one_copy(layout.total, m_.input.workbench.memory_bytes()) ? copy_ : baseline_copy_;
+  auto& copy = is_large(layout) ? copy_ : baseline_copy_;
   for (int i = 0; i < kCopiesOfOutputs; ++i)
     HONE_TRY(copy_outputs(m_.input.baseline.runner->arena(), layout, copy));
   return {};

@@ -56,6 +56,8 @@ class StoredRounds : public RoundSupply {
   bool lacks_inputs(std::size_t calls, int rounds) const;
   Judgement prepare_one(std::size_t calls, std::deque<PreparedRound>& to);
   std::uint64_t stored_bytes_max() const;
+  /// Whether one copy of its outputs serves both sides.
+  bool is_large(const Layout& layout) const;
   bool lacks_room_for_answer(const Layout& layout) const;
   Judgement make_room_for_answer(const Layout& layout);
   Status copy_outputs(const Arena& from, const Layout& layout, std::unique_ptr<Arena>& into);
