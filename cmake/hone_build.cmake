@@ -50,7 +50,7 @@ if(HONE_SANITIZE)
   add_compile_definitions(HONE_SANITIZED=1)
   # Linked as an object, because clang's weak definitions would win over those of a static library.
   add_library(hone_suppressions OBJECT ${HONE_ROOT}/cmake/suppressions.cpp)
-  set_target_properties(hone_suppressions PROPERTIES CXX_CLANG_TIDY "")  # the sanitizers chose the names
+  set_target_properties(hone_suppressions PROPERTIES CXX_CLANG_TIDY "")  # it rejects the reserved names that sanitizers require
   target_sources(hone_flags INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:hone_suppressions>>)
 endif()

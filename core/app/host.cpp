@@ -91,9 +91,10 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
                                "auto or process");
   }
   if (config.module_isolation != "fresh") {
-    log_warning("config",
-                options.backend + ".module_isolation: found " + config.module_isolation +
-                    ", which is ignored: each module has a process of its own; remove the key");
+    log_warning(
+        "config",
+        options.backend + ".module_isolation: found " + config.module_isolation +
+            ", which is ignored: the process of a module serves one submission; remove the key");
   }
   options.runner_uses = static_cast<std::size_t>(config.uses);
   options.backend_library = config.library;

@@ -90,8 +90,8 @@ bool may_be_contention(const Judgement& judged, const Result<Verdict>& scored, b
   return !own_fault && cause != ExceptionCause::kMistake;
 }
 
-/// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong answer counts,
-/// because the process has just given a right one to the judge (known_answer.hpp).
+/// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong answer
+/// is not doubtful, because the process has just answered a known question correctly (known_answer.hpp).
 bool is_doubtful(const Judgement& judged) {
   if (judged.ending != Ending::kDone)
     return judged.culprit == Culprit::kSubmission || judged.culprit == Culprit::kKeptProcess;

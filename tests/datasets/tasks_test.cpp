@@ -196,7 +196,7 @@ TEST_P(EachTask, Baseline_IsCorrect) {
   EXPECT_EQ(outcome(built.value()), "correct");
 }
 
-/// judged_test judges each of them.
+/// judged_test checks the outcome of each golden submission.
 TEST(GoldenSubmissions, EachTask_HasFastSlowAndWrongOnes) {
   for (const std::string& id : shipped_ids()) {
     std::set<std::string> kinds;

@@ -95,7 +95,7 @@ def dry_run(python):
 
 
 def without_slowness(text):
-    """The lines that do not say how long a busy machine takes to describe a problem."""
+    """The lines of `text` without warnings about slow task descriptions."""
     return [line for line in text.splitlines() if "describing it has taken" not in line]
 
 

@@ -24,7 +24,7 @@ inline bool on_cuda() {
   return device != nullptr && std::string_view(device) == "cuda";
 }
 
-/// On a device. Emulated work takes no time of its own, so its speedups are noise.
+/// The limit applies on CUDA only: emulated work takes no time of its own, so its speedups are noise.
 inline Expected slower_than(double speedup) {
   Expected expected{{kCorrect}};
   if (on_cuda()) expected.speedup_max = speedup;

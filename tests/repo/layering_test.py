@@ -122,7 +122,7 @@ def classes(text: str) -> set[str]:
 
 
 def defined_twice(files: dict[str, str]) -> dict[str, list[str]]:
-    """Class names that several files define, with the files. Specialisations of a template are not among them."""
+    """Class names that several files define, with the files. Specialisations of EnumNames are ignored."""
     found: dict[str, list[str]] = {}
     for path, text in files.items():
         for name in classes(text):

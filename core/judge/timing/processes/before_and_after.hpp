@@ -5,8 +5,8 @@
 // device for contention. If there was some, the baseline is timed once more after the submission has ended. If both times
 // differ, the faster one counts. If no control group can hold the submission, the baseline is timed before it is loaded, and
 // again after it has ended. The rounds after one submission serve as those before the next of its task, if that follows at
-// once. Work before the first pair is done while other judges use the device; then they wait, frozen. The outputs of timed
-// rounds are checked later, while others use the device again (stored_rounds.hpp).
+// once. Work before the first pair is done while other judges use the device. While another judge measures, this judge's
+// submission is frozen. The outputs of timed rounds are checked later, while others use the device again (stored_rounds.hpp).
 #pragma once
 
 #include <optional>

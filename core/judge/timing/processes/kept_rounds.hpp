@@ -12,8 +12,8 @@ inline constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30,
 inline constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20, kOneCopyShare = 8;
 
 /// Whether a round's inputs and outputs are large, so that one copy of outputs serves submission and baseline in turn: over
-/// 256 MiB, or over an eighth of the device's memory. `bytes`: of inputs and outputs. `device_bytes`: that memory; 0: it has
-/// none of its own.
+/// 256 MiB, or over an eighth of the device's memory. `bytes`: of inputs and outputs. `device_bytes`: the device's memory; 0
+/// if it has none of its own.
 inline bool has_one_copy(std::uint64_t bytes, std::uint64_t device_bytes) {
   return bytes > kOneCopyBytes || (device_bytes > 0 && bytes > device_bytes / kOneCopyShare);
 }
