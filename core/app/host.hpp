@@ -75,8 +75,9 @@ class Host {
   const Catalog& catalog() const { return *catalog_; }
   Evaluator& evaluator() { return *evaluator_; }
   EpisodeService& episodes() { return *episodes_; }
+  Journal* journal() { return journal_.get(); }  ///< nullptr: none is configured
 
-  /// Reasons why the host cannot do steps now, one line each: a full disk, or a journal with write errors. [any thread] May wait for a disk.
+  /// Reasons why the host cannot do steps now, one line each: a full disk, a journal with write errors, or a device whose judge does not start. [any thread] May wait for a disk.
   std::vector<std::string> problems() const;
   /// "isolation private (freezer cgroup), cpu: Intel …; 19 tasks"
   std::string description() const;

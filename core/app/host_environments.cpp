@@ -26,8 +26,10 @@ Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config) {
   KernelRefineOptions refine;
   refine.rules = turn_rules(config.environment);
   refine.feedback_tokens = config.environment.feedback_tokens;
+  refine.feedback_profile = config.environment.feedback_profile;
   refine.prompt = config.environment.prompt;
   refine.hardware = config.environment.hardware;
+  refine.tools = config.environment.tools;
   refine.own_templates = config.environment.templates;
   refine.source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes);
   return make_kernel_refine(refine);

@@ -2,6 +2,8 @@
 #include "app/local_server.hpp"
 
 #include "app/host.hpp"
+#include "base/log.hpp"
+#include "journal/journal.hpp"
 #include "server/server.hpp"
 
 namespace hone {
@@ -48,7 +50,15 @@ std::string LocalServer::server_key() const { return parts_->server->server_key(
 std::string LocalServer::description() const {
   return parts_->host ? parts_->host->description() : "no evaluator";
 }
-bool LocalServer::shut_down(double timeout_s) { return parts_->server->shut_down(timeout_s); }
+void LocalServer::reload_keys() { parts_->server->reload_keys(); }
+bool LocalServer::shut_down(double timeout_s) {
+  const bool clean = parts_->server->shut_down(timeout_s);
+  Journal* const journal = parts_->host ? parts_->host->journal() : parts_->journal.get();
+  if (journal == nullptr) return clean;
+  const Status synced = journal->sync_and_wait();
+  if (!synced) log_error("journal", synced.error().in("sync at the end").message);
+  return clean && synced.ok();
+}
 bool LocalServer::alive() const { return !parts_->host || parts_->host->launcher().alive(); }
 
 LoadedConfig on_free_ports(LoadedConfig loaded) {

@@ -31,7 +31,9 @@ class LocalServer {
   const std::string& control_endpoint() const;
   std::string server_key() const;  ///< its public key; empty: no CURVE
   std::string description() const;
-  /// Waits up to `timeout_s` for steps in flight. True if all of them ended.
+  /// [any thread] Reads the allow-list again.
+  void reload_keys();
+  /// Waits up to `timeout_s` for steps in flight, then syncs the journal. True if all of them ended.
   bool shut_down(double timeout_s);
   /// False after the evaluator has failed for good.
   bool alive() const;

@@ -1,11 +1,16 @@
 // The one file that includes spdlog.
 #include "base/log.hpp"
 
+#include <spdlog/common.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <memory>
 #include <string>
+
+#include "base/log_fields.hpp"
+#include "base/utf8.hpp"
 
 namespace hone {
 namespace {
@@ -54,18 +59,34 @@ std::string one_line(std::string_view text, bool json) {
 void set_up_log(LogLevel level, bool json) {
   g_json = json;
   logger().set_level(to_spdlog(level));
-  if (json) logger().set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%e","level":"%l",%v})");
+  if (json) {
+    logger().set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})",
+                         spdlog::pattern_time_type::utc);
+  }
 }
+
+void set_log_level(LogLevel level) { logger().set_level(to_spdlog(level)); }
 
 bool log_wanted(LogLevel level) { return logger().should_log(to_spdlog(level)); }
 
 void log(LogLevel level, std::string_view who, std::string_view message) {
+  log_with_fields(level, who, message, {});
+}
+
+void log_with_fields(LogLevel level, std::string_view who, std::string_view message,
+                     const std::vector<LogField>& fields) {
   if (!logger().should_log(to_spdlog(level))) return;
   const std::string from = one_line(who, g_json);
   const std::string text = one_line(message, g_json);
-  logger().log(
-      to_spdlog(level), "{}",
-      g_json ? R"("from":")" + from + R"(","message":")" + text + '"' : from + ": " + text);
+  if (!g_json) {
+    logger().log(to_spdlog(level), "{}", from + ": " + text);
+    return;
+  }
+  std::string members =
+      R"("from":")" + valid_utf8(from) + R"(","message":")" + valid_utf8(text) + '"';
+  for (const LogField& field : fields)
+    members += ",\"" + std::string(field.name) + "\":" + field.json;
+  logger().log(to_spdlog(level), "{}", members);
 }
 
 }  // namespace hone

@@ -9,6 +9,8 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
 /// Sets the level and whether lines are JSON objects. Call once, before threads start.
 void set_up_log(LogLevel level, bool json);
+/// [any thread] Changes the level.
+void set_log_level(LogLevel level);
 /// [any thread] Whether this level is logged, for callers that would build many lines for nothing.
 bool log_wanted(LogLevel level);
 /// [any thread] Writes one line. `who` names the part: "server", "judge", a plugin's name.

@@ -49,15 +49,13 @@ Result<std::string> PlainLoop::compile(const std::string& name, const std::strin
                                        const std::string& entry) {
   std::filesystem::current_path(folder_.path());
   const Toolchain& toolchain = options_.toolchains.at("c++");
-  Value flags = Value::array();
-  for (const std::string& flag : toolchain.flags) flags.push(flag);
   HONE_ASSIGN(const Value built,
               backend_->build(Value::map(
                   {{"sources", Value::array({Value::map({{"name", name}, {"text", text}})})},
                    {"language", "c++"},
                    {"entries", Value::array({entry})},
                    {"options", Value::map({{"compiler", toolchain.compiler},
-                                           {"flags", std::move(flags)},
+                                           {"flags", texts_value(toolchain.flags)},
                                            {"threads", task_->threads},
                                            {"seconds", options_.build_seconds}})}})));
   if (!built.find("ok")->as_bool()) return internal_error(built.find("diagnostics")->as_string());

@@ -93,7 +93,8 @@ Status open(Candidate& self, const Backend& backend, std::uint32_t index,
                  "open device"));
   if (python == nullptr) return {};
   if (self.backend->use_python == nullptr)
-    return failed_precondition("the backend takes no Python");
+    return failed_precondition(
+        "the backend does not support Python modules: its use_python is NULL");
   HONE_TRY(check(self.backend->use_python(self.device, python, &error), error, "use Python"));
   if (python->open == nullptr) return {};
   return check(python->open(index, error.message, sizeof error.message), error, "open");

@@ -53,11 +53,15 @@ using Commands = std::vector<std::unique_ptr<Command>>;
 
 std::unique_ptr<Command> make_serve_command();
 std::unique_ptr<Command> make_status_command();
+std::unique_ptr<Command> make_web_command();
+std::unique_ptr<Command> make_view_command();
 std::unique_ptr<Command> make_metrics_command();
 std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_eval_command();
 std::unique_ptr<Command> make_tasks_command();
 std::unique_ptr<Command> make_plan_command();
+std::unique_ptr<Command> make_profile_command();
+std::unique_ptr<Command> make_tool_command();
 std::unique_ptr<Command> make_prompt_command();
 std::unique_ptr<Command> make_rollout_command();
 std::unique_ptr<Command> make_gateway_command();

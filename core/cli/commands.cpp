@@ -8,9 +8,12 @@ Commands make_commands() {
   commands.push_back(make_serve_command());
   commands.push_back(make_status_command());
   commands.push_back(make_metrics_command());
+  commands.push_back(make_web_command());
   commands.push_back(make_demo_command());
   commands.push_back(make_eval_command());
   commands.push_back(make_tasks_command());
+  commands.push_back(make_profile_command());
+  commands.push_back(make_tool_command());
   commands.push_back(make_plan_command());
   commands.push_back(make_prompt_command());
   commands.push_back(make_rollout_command());
@@ -24,6 +27,7 @@ Commands make_commands() {
   commands.push_back(make_rescore_command());
   commands.push_back(make_replay_command());
   commands.push_back(make_branch_command());
+  commands.push_back(make_view_command());
   commands.push_back(make_journal_command());
   commands.push_back(make_traces_command());
   commands.push_back(make_keys_command());

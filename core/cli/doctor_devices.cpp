@@ -233,7 +233,7 @@ std::vector<BackendReport> examine_backends(const Config& config, double seconds
   for (const PluginInfo& info : registry->plugins()) {
     if (info.kind != PluginKind::kBackend || !info.error.empty()) continue;
     const auto described = registry->describe(info.kind, info.name);
-    // A backend that freezes candidates runs on the CPU, which is already reported.
+    // Skips backends that freeze candidates: they run on the CPU, which doctor_probe.cpp reports.
     if (!described || text_in(*described, "withholds") == "freeze") continue;
     reports.push_back(examine_backend(config, *registry, info.name, *described, seconds));
   }

@@ -247,17 +247,15 @@ void examine_memory(std::vector<DoctorFinding>& findings) {
              ? "unknown"
              : huge.substr(open + 1, close - open - 1);
   findings.push_back({"huge pages", DoctorFinding::kGood, "transparent: " + huge});
-  for (const char* folder : {"/dev/shm", "/tmp"}) {
-    struct statfs info {};
-    if (statfs(folder, &info) != 0) continue;
-    constexpr long kTmpfs = 0x01021994;
-    const double room = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_bsize);
-    const bool good = room > 2.5e8;
-    findings.push_back(
-        {folder, good ? DoctorFinding::kGood : DoctorFinding::kNote,
-         gigabytes(room) + " free" + (info.f_type == kTmpfs ? ", tmpfs" : ""),
-         good ? "" : "builds and shared buffers need 250 MB; in a container, use --shm-size=1g"});
-  }
+  // Not /dev/shm: hone's shared memory is anonymous (memfd_create), so the limit of that file system does not apply.
+  struct statfs info {};
+  if (statfs("/tmp", &info) != 0) return;
+  constexpr long kTmpfs = 0x01021994;
+  const double room = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_bsize);
+  const bool good = room > 2.5e8;
+  findings.push_back({"/tmp", good ? DoctorFinding::kGood : DoctorFinding::kNote,
+                      gigabytes(room) + " free" + (info.f_type == kTmpfs ? ", tmpfs" : ""),
+                      good ? "" : "builds need 250 MB; free space, or set isolation.workdir"});
 }
 
 void examine_transport(std::vector<DoctorFinding>& findings) {

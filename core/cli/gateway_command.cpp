@@ -8,33 +8,20 @@
 #include <filesystem>
 
 #include "app/local_server.hpp"
+#include "app/log_options.hpp"
 #include "app/parts.hpp"
 #include "app/stop_signals.hpp"
-#include "base/files.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/unique_fd.hpp"
 #include "cli/command.hpp"
 #include "gateway/tritonforge.hpp"
-#include "wire/key_file.hpp"
+#include "http/token.hpp"
 
 namespace hone {
 namespace {
 
-constexpr std::size_t kTokenMin = 16, kTokenMax = 4096;
 constexpr std::size_t kQuickThreads = 16;  // HTTP threads for requests that do not evaluate
 const std::string kDataset = "references";
-
-/// Reads the token from the first line of a file that only its owner may read.
-Result<std::string> read_token(const std::string& path) {
-  struct stat about {};
-  if (stat(path.c_str(), &about) == 0) HONE_TRY(wire::check_secret_file(path, about));
-  HONE_ASSIGN(std::string text, read_text(path, kTokenMax));
-  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
-  if (text.size() >= kTokenMin && text.find_first_of(" \t") == std::string::npos) return text;
-  return invalid_argument(path + ": the first line has " + std::to_string(text.size()) +
-                          " characters or contains spaces; expected a token of at least " +
-                          std::to_string(kTokenMin) + " characters without spaces");
-}
 
 constexpr char kLock[] = "gateway.lock";
 
@@ -131,7 +118,7 @@ class GatewayCommand : public Command {
     if (endpoint_.empty()) {
       auto loaded = load();
       if (!loaded) return config_.fail(terminal, loaded.error());
-      set_up_log(log_level_of(loaded->config.log.level), loaded->config.log.json);
+      set_up_log(loaded->config.log);
       if (const Status there = place_references(*loaded, scratch); !there)
         return terminal.fail(there.error());
       if (loaded->config.cpu.python.empty())

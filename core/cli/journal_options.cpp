@@ -33,7 +33,8 @@ Result<std::string> JournalOptionSet::path_in(const Config& loaded) const {
   if (!path.empty()) return std::filesystem::absolute(path).string();
   if (!loaded.journal.path.empty()) return loaded.journal.path;
   return invalid_argument(
-      "no journal given; use --journal FILE, or set journal.path in the configuration");
+      "no journal given; name its file (hone view FILE, other commands --journal FILE), or set "
+      "journal.path in the configuration");
 }
 
 void FilterOptionSet::declare(OptionSet& options) {

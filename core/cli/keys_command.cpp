@@ -43,8 +43,8 @@ class KeysCommand : public Command {
         what_);
     options.text({.name = "NAME", .doc = "name of the client", .value = "NAME"}, name_);
     options.text({.name = "--role",
-                  .doc = "new: trainer (all verbs) or monitor (hello, ping, describe, metrics, "
-                         "health) (default: trainer)",
+                  .doc = "new: trainer (all verbs) or monitor (only verbs that change nothing) "
+                         "(default: trainer)",
                   .choices = role_names()},
                  role_);
     options.flag({.name = "--held-out", .doc = "new: allow tasks of the split held_out"},

@@ -121,7 +121,7 @@ class ReplayCommand : public Command {
     bool same = true, judged = true;
     Value listed = Value::array();
     std::vector<Row> rows;
-    std::vector<std::string> differences;
+    std::vector<std::string> differences, skipped;
     for (const Replayed& episode : episodes) {
       const std::string name = episode_name(episode.stored.record.id);
       Value turns = Value::array();
@@ -134,8 +134,14 @@ class ReplayCommand : public Command {
           differences.push_back(name + ", turn " + std::to_string(turn.turn) + ": " + difference);
         }
       }
-      listed.push(Value::map(
-          {{"episode", name}, {"task", episode.stored.record.task}, {"turns", std::move(turns)}}));
+      const std::size_t calls = episode.stored.calls.size();
+      if (calls > 0)
+        skipped.push_back(name + ": " + std::to_string(calls) +
+                          (calls == 1 ? " tool call was" : " tool calls were") + " not repeated");
+      listed.push(Value::map({{"episode", name},
+                              {"task", episode.stored.record.task},
+                              {"turns", std::move(turns)},
+                              {"calls_not_repeated", calls}}));
     }
     if (json_) {
       terminal.json(listed, 2);
@@ -144,6 +150,7 @@ class ReplayCommand : public Command {
                       "speedup now", "reward now", ""},
                      rows);
       for (const std::string& difference : differences) terminal.line(difference);
+      for (const std::string& calls : skipped) terminal.line(calls);
       if (same) terminal.line("nothing differs");
     }
     if (!judged) return kExitFault;
@@ -151,15 +158,13 @@ class ReplayCommand : public Command {
   }
 
   static Value line(const ReplayTurn& turn) {
-    Value differences = Value::array();
-    for (const std::string& one : turn.differences) differences.push(one);
     return Value::map(
         {{"turn", turn.turn},
          {"then", Value::map({{"verdict", turn.then ? turn.then->value : Value()},
                               {"reward", number_or_nil(turn.reward_then)}})},
          {"now", Value::map({{"verdict", turn.now ? verdict_to_value(*turn.now) : Value()},
                              {"reward", number_or_nil(turn.reward_now)}})},
-         {"differences", std::move(differences)}});
+         {"differences", texts_value(turn.differences)}});
   }
 
   static Row row(const std::string& name, const ReplayTurn& turn) {

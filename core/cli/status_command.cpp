@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "cli/command.hpp"
-#include "config/config.hpp"
+#include "cli/running_server.hpp"
 #include "hone/client.hpp"
 
 namespace hone {
@@ -10,50 +10,13 @@ namespace {
 
 constexpr double kTimeoutS = 5;  // to connect, and for each request
 
-/// Replaces a wildcard address by loopback: "tcp://127.0.0.1:5918" for "tcp://*:5918".
-std::string reachable_here(const std::string& endpoint) {
-  for (const char* any : {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"}) {
-    if (endpoint.starts_with(any)) return "tcp://127.0.0.1" + endpoint.substr(endpoint.rfind(':'));
-  }
-  return endpoint;
+/// Connects with short time limits.
+Result<std::unique_ptr<Client>> connect_to(const RunningServer& server) {
+  ClientOptions options;
+  options.name = "hone-status";
+  options.connect_timeout_s = options.request_timeout_s = kTimeoutS;
+  return server.connect(std::move(options));
 }
-
-/// Options that name a running server and the key to connect with.
-struct RunningServer {
-  ConfigOptions config;
-  std::string endpoint, control, key, server_key;
-
-  void declare(OptionSet& options) {
-    options.text({.name = "--endpoint",
-                  .doc = "main or control endpoint of the server (default: server.control)",
-                  .value = "ENDPOINT"},
-                 endpoint);
-    options.text({.name = "--control",
-                  .doc = "control endpoint (default: as reported by the server)",
-                  .value = "ENDPOINT"},
-                 control);
-    options.text(
-        {.name = "--key", .doc = "client key; the role monitor is enough", .value = "FILE"}, key);
-    options.text({.name = "--server-key",
-                  .doc = "public key of the server (default: from --key)",
-                  .value = "KEY"},
-                 server_key);
-    config.declare(options);
-  }
-
-  Result<std::unique_ptr<Client>> connect() const {
-    HONE_ASSIGN(const LoadedConfig loaded, load_config(config.file, config.sets));
-    const ServerConfig& server = loaded.config.server;
-    ClientOptions options;
-    options.name = "hone-status";
-    options.connect_timeout_s = options.request_timeout_s = kTimeoutS;
-    options.control_endpoint = control;
-    options.key_file = key;
-    options.server_key = server_key;
-    const std::string& configured = server.control.empty() ? server.endpoint : server.control;
-    return Client::connect(endpoint.empty() ? reachable_here(configured) : endpoint, options);
-  }
-};
 
 Value member_of(const Value& map, std::string_view key) {
   const Value* found = map.is_map() ? map.find(key) : nullptr;
@@ -93,7 +56,7 @@ class MetricsCommand : public Command {
     server_.declare(options);
   }
   int run(Terminal& terminal) override {
-    const auto client = server_.connect();
+    const auto client = connect_to(server_);
     if (!client) return server_.config.fail(terminal, client.error());
     const char* format = prometheus_ ? "prometheus" : "map";
     const auto said = (*client)->call("metrics", Value::map({{"format", format}}));
@@ -129,7 +92,7 @@ class StatusCommand : public Command {
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
   int run(Terminal& terminal) override {
-    const auto client = server_.connect();
+    const auto client = connect_to(server_);
     if (!client) return server_.config.fail(terminal, client.error());
     const auto health = (*client)->call("health", Value::map());
     if (!health) return terminal.fail(health.error());
@@ -153,8 +116,12 @@ class StatusCommand : public Command {
     const Value steps = member_of(service, "steps"), episodes = member_of(service, "episodes"),
                 evaluator = member_of(service, "evaluator"),
                 journal = member_of(service, "journal");
+    const Value drain_ms = member_of(health, "drain_ms");
+    const std::string until =
+        drain_ms.is_int() ? ": ends within " + std::to_string(drain_ms.as_int() / 1000 + 1) + " s"
+                          : "";
     std::vector<Row> rows{
-        {{"status"}, {status, status == "serving" ? Colour::kGreen : Colour::kRed}}};
+        {{"status"}, {status + until, status == "serving" ? Colour::kGreen : Colour::kRed}}};
     if (const Value problems = member_of(health, "problems"); problems.is_array()) {
       for (const Value& one : problems.as_array()) rows.push_back({{""}, {one.as_string()}});
     }

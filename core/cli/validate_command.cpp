@@ -122,6 +122,10 @@ class ValidateCommand : public Command {
       return "'datasets=[{name: " + report.name + ", plugin: " + path +
              ", config: " + (with_.empty() ? "{}" : with_) + "}]'";
     }
+    if (offers("backend.")) {
+      return "backend=" + report.name + " --set 'plugins={paths: [" + path +
+             "], in_process: true}'";
+    }
     return "'plugins.paths=[" + path + "]'";
   }
 

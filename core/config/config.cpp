@@ -171,6 +171,8 @@ void make_paths_absolute(Config& config, const std::filesystem::path& folder,
   locate_plugin("/reward/name", config.reward.name);
   locate_plugin("/environment/name", config.environment.name);
   locate("/journal/path", config.journal.path);
+  locate("/web/token_file", config.web.token_file);
+  locate("/web/key", config.web.key);
   locate("/environment/templates", config.environment.templates);
   if (config.plugin_host.python.find('/') != std::string::npos)
     locate("/plugins/python", config.plugin_host.python);

@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "model/backend_description.hpp"
+#include "model/examination.hpp"
 #include "model/value.hpp"
 
 namespace hone {
@@ -39,7 +40,8 @@ struct ServerConfig {
   double lease_s = 900;        ///< idle time after which an episode is closed
   double ended_lease_s = 120;  ///< the same, after the last turn
   double heartbeat_s = 10;     ///< interval of the clients' pings
-  double drain_s = 20;  ///< wait of a graceful shutdown for steps in flight; clients wait 30 s
+  double drain_s =
+      20;  ///< wait of a graceful shutdown for running steps; clients wait this time and 30 s
   double disconnect_grace_s = 5;  ///< time after which steps of a lost connection are cancelled
   LimitsConfig limits;
 };
@@ -53,9 +55,11 @@ struct EnvironmentConfig {
   std::optional<double> stop_reward;
   std::optional<double> seconds_max;  ///< time limit of an episode
   std::int64_t feedback_tokens = 600;
-  std::string prompt = "zero_shot";  ///< or "few_shot": with examples of other tasks
-  std::string hardware;              ///< description of the hardware in prompts; empty: none
-  std::string templates;             ///< folder of templates; empty: the shipped ones
+  std::string feedback_profile = "off";  ///< or "auto": feedback says where a kernel's time goes
+  std::string prompt = "zero_shot";      ///< or "few_shot": with examples of other tasks
+  std::string hardware;                  ///< description of the hardware in prompts; empty: none
+  std::map<Tool, std::int64_t> tools;    ///< uses of each tool in an episode; 0 or missing: none
+  std::string templates;                 ///< folder of templates; empty: the shipped ones
 };
 
 /// The database of episodes.
@@ -161,7 +165,14 @@ struct PluginHostConfig {
 
 struct LogConfig {
   std::string level = "info";
-  bool json = false;
+  std::string format = "text";
+  bool json = false;  ///< deprecated: format "json"
+};
+
+/// The process that serves metrics and health over HTTP.
+struct WebConfig {
+  std::string listen;  ///< PORT or HOST:PORT; empty: no such process
+  std::string token_file, key;
 };
 
 struct Config {
@@ -180,6 +191,7 @@ struct Config {
       plugin_paths;  ///< libraries and Python files, or folders of them, in addition to the shipped ones
   PluginHostConfig plugin_host;
   LogConfig log;
+  WebConfig web;
 };
 
 /// Interpreters of modules by JSON pointer, one for each backend.

@@ -35,7 +35,7 @@ void walk_server(ServerConfig& c, SchemaVisitor& v) {
            "time for which the replies of an ended episode are kept (s)");
   v.number("heartbeat_s", c.heartbeat_s, {0.1, 3600}, "interval at which clients send a ping (s)");
   v.number("drain_s", c.drain_s, {0, 3600},
-           "time for which a shutdown waits for steps in flight (s)");
+           "time for which a shutdown waits for running steps (s)");
   v.number("disconnect_grace_s", c.disconnect_grace_s, {0, kDay},
            "time after which steps of a lost connection are cancelled (s)");
   v.group("limits", [&c](SchemaVisitor& inner) { walk_limits(c.limits, inner); });
@@ -52,9 +52,18 @@ void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
   v.number_or_nil("seconds_max", c.seconds_max, {0.1, 30 * kDay}, "time limit of an episode (s)");
   v.integer("feedback_tokens", c.feedback_tokens, {64, 65536},
             "limit of the feedback after a turn (tokens)");
+  v.choice("feedback_profile", c.feedback_profile, {"off", "auto"},
+           "auto: feedback on a timed kernel says where its time goes");
   v.choice("prompt", c.prompt, {"zero_shot", "few_shot"},
            "form of the prompt: only the task, or with examples of other tasks");
   v.text("hardware", c.hardware, "description of the hardware in prompts; empty: none");
+  v.group("tools", [&c](SchemaVisitor& inner) {
+    for (std::size_t i = 0; i < std::size(EnumNames<Tool>::kNames); ++i) {
+      const auto tool = static_cast<Tool>(i);
+      inner.integer(enum_name(tool), c.tools[tool], {0, 1000},
+                    "uses of the tool " + std::string(enum_name(tool)) + " in an episode");
+    }
+  });
   v.text("templates", c.templates,
          "folder of templates that replace the shipped ones (docs/prompts.md)");
 }
@@ -252,7 +261,17 @@ void walk_config(Config& c, SchemaVisitor& v) {
   v.group("log", [&c](SchemaVisitor& inner) {
     inner.choice("level", c.log.level, {"debug", "info", "warning", "error", "off"},
                  "lowest level of messages to log");
-    inner.flag("json", c.log.json, "write one JSON object per line");
+    inner.choice("format", c.log.format, {"text", "json"},
+                 "form of a line; json: an object with the time in UTC and fields");
+    inner.flag("json", c.log.json, "deprecated: use format: json");
+  });
+  v.group("web", [&c](SchemaVisitor& inner) {
+    inner.text(
+        "listen", c.web.listen,
+        "address of the web page, metrics and health: PORT on loopback, or HOST:PORT; empty: none");
+    inner.text("token_file", c.web.token_file,
+               "file with the token of HTTP clients; required beyond loopback");
+    inner.text("key", c.web.key, "client key of the role monitor; required for a server with keys");
   });
 }
 

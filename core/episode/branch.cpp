@@ -54,11 +54,26 @@ Result<EpisodeTable::Pinned> grow(const Trunk& trunk, std::int64_t turn, std::ui
     HONE_ASSIGN(copy.reply, renamed(*copy.reply, branch->name()));
     branch->turns.push_back(std::move(copy));
   }
+  for (std::size_t i = 0; i < trunk.seen.calls.size(); ++i) {
+    if (trunk.seen.call_facts[i].turn > turn) continue;
+    StoredCall copy = trunk.seen.calls[i];
+    HONE_ASSIGN(copy.reply, renamed(*copy.reply, branch->name()));
+    branch->call_facts.push_back(trunk.seen.call_facts[i]);
+    branch->calls.push_back(std::move(copy));
+  }
   const bool measured = std::any_of(branch->facts.begin(), branch->facts.end(),
                                     [](const TurnFacts& facts) { return facts.speedup > 0; });
   if (measured) branch->fingerprint = trunk.seen.fingerprint;
   branch->started_s = now_s - seconds_used(*branch);
   return branch;
+}
+
+/// Drops the calls of later turns.
+void keep_calls_until(EpisodeTable::Snapshot& seen, std::int64_t turn) {
+  const auto later = std::find_if(seen.call_facts.begin(), seen.call_facts.end(),
+                                  [turn](const CallFacts& call) { return call.turn > turn; });
+  seen.calls.resize(static_cast<std::size_t>(later - seen.call_facts.begin()));
+  seen.call_facts.erase(later, seen.call_facts.end());
 }
 
 EpisodeRecord record_of_branch(const Trunk& trunk, const Episode& branch, std::int64_t turn,
@@ -80,12 +95,18 @@ EpisodeRecord record_of_branch(const Trunk& trunk, const Episode& branch, std::i
   return r;
 }
 
-std::vector<TurnRecord> records_of_branch(const Trunk& trunk, const Episode& branch) {
-  std::vector<TurnRecord> records;
+/// The calls of its turns are the first ones, because both are in order.
+InheritedRecords records_of_branch(const Trunk& trunk, const Episode& branch) {
+  InheritedRecords records;
   for (std::size_t i = 0; i < branch.turns.size(); ++i) {
-    records.push_back(trunk.records[i]);
-    records.back().episode = branch.id;
-    records.back().reply = branch.turns[i].reply;
+    TurnRecord& turn = records.turns.emplace_back(trunk.records.turns[i]);
+    turn.episode = branch.id;
+    turn.reply = branch.turns[i].reply;
+  }
+  for (std::size_t i = 0; i < branch.calls.size(); ++i) {
+    CallRecord& call = records.calls.emplace_back(trunk.records.calls[i]);
+    call.episode = branch.id;
+    call.reply = branch.calls[i].reply;
   }
   return records;
 }
@@ -108,9 +129,9 @@ Result<Trunk> Episodes::trunk(const Caller& caller, std::uint64_t id, const std:
   }
   const Episode& e = **episode;
   const bool ended = !stored->turns.empty() && stored->turns.back().ended;
-  return Trunk{{*episode, e.facts, e.turns, false, ended, e.fingerprint},
+  return Trunk{{*episode, e.facts, e.turns, e.call_facts, e.calls, false, ended, e.fingerprint},
                std::move(stored->record),
-               std::move(stored->turns)};
+               {std::move(stored->turns), std::move(stored->calls)}};
 }
 
 void Episodes::branch(const Caller& caller, const Value& request, Reply reply) {
@@ -123,7 +144,7 @@ Status Episodes::try_branch(const Caller& caller, const Value& request, const Re
   const auto key = reset_key(caller, read.key, request);
   EpisodeTable::Pinned branch, fresh;
   EpisodeRecord record;
-  std::vector<TurnRecord> turns;
+  InheritedRecords inherited;
   if (key) {
     HONE_ASSIGN(branch, find_reset(*key));
   }
@@ -136,7 +157,7 @@ Status Episodes::try_branch(const Caller& caller, const Value& request, const Re
     HONE_ASSIGN(branch, state_->table.insert(caller, fresh, key));
     if (branch == fresh && state_->journal != nullptr) {
       record = record_of_branch(from, *branch, read.turn, key);
-      turns = records_of_branch(from, *branch);
+      inherited = records_of_branch(from, *branch);
     }
   }
   const bool repeat = branch != fresh;
@@ -150,13 +171,14 @@ Status Episodes::try_branch(const Caller& caller, const Value& request, const Re
   now.turns.resize(static_cast<std::size_t>(
       read.turn));  // a repeated request: the branch may have more turns by now
   now.facts.resize(static_cast<std::size_t>(read.turn));
+  keep_calls_until(now, read.turn);
   now.pending = now.ended = false;
   Value body = resume_reply(now, options_.limits.lease_s, state_->now_s());
   body.set("token", branch->token_text());
   Value info = reset_info(*branch, evaluator_.fingerprint());
   info.set("parent", episode_name(id)).set("parent_turn", read.turn);
   body.set("info", std::move(info));
-  answer_new(*branch, repeat, to_msgpack(body), std::move(record), std::move(turns), reply);
+  answer_new(*branch, repeat, to_msgpack(body), std::move(record), std::move(inherited), reply);
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/examination.hpp"
 #include "model/fields.hpp"
 #include "model/task.hpp"
 #include "model/value.hpp"
@@ -35,23 +36,44 @@ struct Settings {
   virtual ~Settings() = default;
 };
 
+/// A tool call of the episode.
+struct CallFacts {
+  std::int64_t turn = 0;  ///< the turn that was open
+  std::int64_t call = 0;  ///< its number within the turn, from 1
+  std::string tool;       ///< a journal may contain names that this version does not know
+};
+
+/// The number of these calls that were made in this turn.
+std::int64_t calls_in_turn(std::span<const CallFacts> calls, std::int64_t turn);
+
 /// An episode as passed to its environment. Borrowed for one call.
 struct EpisodeView {
   const Task& task;
   const std::string& backend;
-  const Settings& settings;          ///< the result of this environment's read_options()
-  std::span<const TurnFacts> turns;  ///< finished turns, in order
-  double seconds_used = 0;           ///< since reset
+  const Settings& settings;               ///< the result of this environment's read_options()
+  std::span<const TurnFacts> turns;       ///< finished turns, in order
+  double seconds_used = 0;                ///< since reset
+  std::span<const CallFacts> calls = {};  ///< finished tool calls, in order
+  /// Tool calls that the client cancelled, or whose deadline passed, during the evaluation. They have no reply, and
+  /// count as used.
+  std::span<const CallFacts> cancelled = {};
 };
 
 /// Source code to evaluate.
 struct SubmittedCode {
   std::string language;
   std::string source;
+  bool profile = false;  ///< the verdict gets findings of a profile
 };
 
 /// An interpreted action: code, or a verdict that needs no evaluation (no_code, rejected).
 using Prepared = std::variant<SubmittedCode, Verdict>;
+
+/// An interpreted tool call.
+struct ToolCall {
+  Tool tool = Tool::kCheck;
+  SubmittedCode code;
+};
 
 /// The result of the turn in flight. Without a verdict it is a fault.
 struct TurnResult {
@@ -108,6 +130,14 @@ class Environment {
 
   /// Interprets the action. An Error means a malformed action, and leaves the turn open.
   virtual Result<Prepared> prepare(const EpisodeView& view, const Value& action) const = 0;
+
+  /// Interprets a tool call. An Error means a malformed call, or one that the episode does not allow.
+  virtual Result<ToolCall> prepare_call(const EpisodeView& view, const Value& action) const;
+
+  /// The observation after a tool call; `view.calls` ends with the call before it. It has "messages", "feedback",
+  /// "turn" and "turns_left".
+  virtual Value observe_call(const EpisodeView& view, const Value& action, Tool tool,
+                             const Examination& found) const;
 
   /// Whether the episode ends with this turn. Called before the turn is scored (without a reward) and after
   /// it.

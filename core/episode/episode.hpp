@@ -34,6 +34,12 @@ struct StoredTurn {
   std::shared_ptr<const std::string> reply;
 };
 
+/// A finished tool call. The facts of the same index belong to it.
+struct StoredCall {
+  Sha256 action{};  ///< of the action's MessagePack
+  std::shared_ptr<const std::string> reply;
+};
+
 /// A client that waits for a step.
 struct Waiter {
   EpisodeService::Reply reply;
@@ -43,7 +49,8 @@ struct Waiter {
 /// A step in flight.
 struct Flight {
   std::int64_t turn = 0;
-  Sha256 hash{};  ///< of `bytes`
+  std::int64_t call = 0;  ///< number of a tool call within the turn; 0: the step that ends the turn
+  Sha256 hash{};          ///< of `bytes`
   Value action;
   std::shared_ptr<const std::string> bytes;  ///< the action's MessagePack
   std::uint64_t seed = 0;                    ///< drawn for this attempt; secret
@@ -52,6 +59,7 @@ struct Flight {
   std::vector<Waiter> waiters;
   std::uint64_t evaluation = 0;  ///< the evaluator's id
   bool submitted = false;
+  bool begun = false;  ///< its evaluation has begun, so its client may know a stage
   bool cancelled = false;
   bool settled = false;  ///< its result exists, so it is too late to cancel
 };
@@ -75,13 +83,18 @@ struct Episode {
   std::string group;
   std::string client;
   double started_s = 0;
-  // The members below are guarded by the table. While a step is in flight, turns, facts and fingerprint do
-  // not change, so the thread that completes it reads them without the lock.
+  // The members below are guarded by the table. While a step is in flight, turns, calls, facts and fingerprint do
+  // not change (cancelled_calls neither), so the thread that completes it reads them without the lock.
   std::string connection;
   double expires_s = 0;
   std::vector<TurnFacts> facts;
   std::vector<StoredTurn> turns;
-  std::uint64_t fingerprint = 0;  ///< of the first timed verdict; 0: none yet
+  std::vector<CallFacts> call_facts;
+  std::vector<StoredCall> calls;
+  /// Tool calls that were cancelled after their evaluation had begun. Not in the journal.
+  std::vector<CallFacts> cancelled_calls;
+  std::size_t cancelled_steps = 0;  ///< likewise, steps
+  std::uint64_t fingerprint = 0;    ///< of the first timed verdict; 0: none yet
   bool ended = false;
   std::shared_ptr<Flight> flight;
   ClientLoad* load = nullptr;
@@ -90,8 +103,16 @@ struct Episode {
   /// A step that an earlier server began and did not finish.
   std::unique_ptr<const IntentRecord> intent;
 
-  EpisodeView view(std::span<const TurnFacts> done, double now_s) const {
-    return {*task, backend, *settings, done, now_s - started_s};
+  /// With these turns and calls, and no cancelled ones.
+  EpisodeView view(std::span<const TurnFacts> done, std::span<const CallFacts> called,
+                   double now_s) const {
+    return {*task, backend, *settings, done, now_s - started_s, called};
+  }
+  /// With all that is done.
+  EpisodeView view(double now_s) const {
+    EpisodeView all = view(facts, call_facts, now_s);
+    all.cancelled = cancelled_calls;
+    return all;
   }
   /// Whether the episode belongs to another client. Applies only to callers whose names are authenticated:
   /// for them it does not exist.
@@ -99,5 +120,8 @@ struct Episode {
   std::string name() const { return episode_name(id); }
   std::string token_text() const;  ///< 32 hexadecimal digits
 };
+
+/// Bytes of the stored replies of its turns and calls.
+std::size_t stored_bytes(const Episode& episode);
 
 }  // namespace hone

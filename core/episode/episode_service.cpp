@@ -7,7 +7,7 @@
 
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
-#include "base/log.hpp"
+#include "base/log_fields.hpp"
 #include "episode/recording.hpp"
 
 namespace hone {
@@ -24,18 +24,36 @@ void abandon(EpisodeState& state, const Started& step, const Error& error) {
   answer(state.table.abandon(step), error);
 }
 
+std::string task_name(const Episode& episode) {
+  return episode.task->dataset + "/" + episode.task->id;
+}
+
 /// "turn 2: correct, speedup 1.3, reward 0.6; ended"
 void log_turn(const Started& step, const CompletedTurn& done) {
   if (!log_wanted(LogLevel::kInfo)) return;
   const TurnFacts& facts = done.facts;
+  const Episode& episode = *step.episode;
+  const auto json = [](const Value& value) { return to_json(value); };
   std::string text = "turn " + std::to_string(step.flight->turn) + ": " +
                      (facts.scored ? facts.outcome : "not scored");
-  const auto add = [&text](const char* what, double number) {
-    if (!std::isnan(number)) text += std::string(", ") + what + " " + to_json(Value(number));
+  std::vector<LogField> fields{{"episode", json(episode.name())},
+                               {"client", json(episode.client)},
+                               {"task", json(task_name(episode))},
+                               {"turn", json(step.flight->turn)},
+                               {"outcome", json(facts.scored ? facts.outcome : "unscored")},
+                               {"ended", json(done.ended)}};
+  const auto add = [&](const char* what, double number) {
+    if (std::isnan(number)) return;
+    const std::string value = to_json(Value(number));
+    text += std::string(", ") + what + " " + value;
+    fields.push_back({what, value});
   };
   add("speedup", facts.speedup);
   add("reward", facts.reward);
-  log_info("episode " + step.episode->name(), text + (done.ended ? "; ended" : ""));
+  if (done.stage_ms.is_map()) fields.push_back({"stage_ms", json(done.stage_ms)});
+  if (!done.fault.empty()) fields.push_back({"fault", json(done.fault)});
+  log_with_fields(LogLevel::kInfo, "episode " + episode.name(),
+                  text + (done.ended ? "; ended" : ""), fields);
 }
 
 /// A turn is complete once it is recorded. Until then its step is in flight.
@@ -48,6 +66,7 @@ void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, Tur
     if (!done) return abandon(*state, step, done.error());
     ++state->steps;
     log_turn(step, turn);
+    state->tasks.count(task_name(*step.episode), turn.facts);
     if (!turn.facts.scored) ++state->unscored;
     answer(state->table.end(step, turn.facts, turn.reply, turn.ended, turn.fingerprint),
            *turn.reply);
@@ -56,27 +75,85 @@ void finish(const std::shared_ptr<EpisodeState>& state, const Started& step, Tur
   state->journal->add(std::move(record), std::move(recorded));
 }
 
+/// A tool call is complete once it is recorded, as a turn is.
+void finish_call(const std::shared_ptr<EpisodeState>& state, const Started& step, Tool tool,
+                 const Examination& found) {
+  CompletedCall call = complete_call(*step.episode, *step.flight, tool, found, state->now_s());
+  CallRecord record;
+  if (state->journal != nullptr) record = record_of(*step.episode, *step.flight, call);
+  auto recorded = [state, step, call = std::move(call)](const Status& done) {
+    if (!done) return abandon(*state, step, done.error());
+    ++state->calls;
+    log_info("episode " + step.episode->name(),
+             "turn " + std::to_string(call.facts.turn) + ": tool " + call.facts.tool);
+    answer(state->table.end_call(step, call.facts, call.reply), *call.reply);
+  };
+  if (state->journal == nullptr) return recorded({});
+  state->journal->add(std::move(record), std::move(recorded));
+}
+
+/// Counts a step, or a call of `tool`, whose client ended its evaluation early. False: the evaluation had not begun.
+bool count_early_end(EpisodeState& state, const Started& step, const std::string& tool) {
+  const bool begun = tool.empty() ? state.table.count_early_end(step)
+                                  : state.table.count_early_end(step, {step.flight->turn, 0, tool});
+  if (begun) ++state.ended_early;
+  return begun;
+}
+
 /// Whether the server's shutdown may have ended the step. Rationale: a service manager sends SIGTERM to all
 /// processes of a server, the submission's included. Then neither the submission nor a fault ended the step.
 bool ended_with_the_server(const EpisodeState& state, const Result<Verdict>& verdict) {
   return state.refusing && (!verdict || verdict->signal == "SIGTERM");
 }
 
+/// Ends a step that was cancelled, or that the server's shutdown may have ended. False: neither happened. `tool`: of a
+/// tool call; empty for a step.
+bool abandon_if_cancelled(EpisodeState& state, const Started& step, const std::string& tool,
+                          const Result<Verdict>& verdict) {
+  if (state.table.settle(step)) {
+    if (count_early_end(state, step, tool) && !tool.empty()) {
+      abandon(state, step,
+              {Code::kCancelled,
+               "the call was cancelled after its evaluation had begun, so it "
+               "counts as a use of the tool"});
+    } else {
+      abandon(state, step,
+              {Code::kCancelled,
+               "the step was cancelled; unless the episode was closed, its turn stays open"});
+    }
+    return true;
+  }
+  if (!ended_with_the_server(state, verdict)) return false;
+  abandon(state, step, unavailable("the server is shutting down; the turn stays open"));
+  return true;
+}
+
+/// Ends a tool call with what the evaluator found. An error leaves it undone. It costs a use of the tool only if the client
+/// ended the evaluation early.
+void conclude_call(const std::shared_ptr<EpisodeState>& state, const Started& step, Tool tool,
+                   const Result<Examination>& found) {
+  static const Verdict kNoVerdict;
+  const Result<Verdict> verdict =
+      found ? Result<Verdict>(found->verdict.value_or(kNoVerdict)) : Result<Verdict>(found.error());
+  const std::string name(enum_name(tool));
+  if (abandon_if_cancelled(*state, step, name, verdict)) return;
+  if (!found) {
+    if (found.error().code == Code::kDeadlineExceeded)
+      static_cast<void>(count_early_end(*state, step, name));
+    return abandon(*state, step, found.error());
+  }
+  finish_call(state, step, tool, *found);
+}
+
 /// Ends a step with the evaluator's result. A deadline, a cancellation or the server's shutdown leaves
 /// the turn open. A fault closes it, unscored.
 void conclude(const std::shared_ptr<EpisodeState>& state, const Started& step,
               Result<Verdict> verdict) {
-  if (state->table.settle(step)) {
-    return abandon(*state, step,
-                   {Code::kCancelled,
-                    "the step was cancelled; unless the episode was closed, its turn stays open"});
-  }
-  if (ended_with_the_server(*state, verdict)) {
-    return abandon(*state, step, unavailable("the server is shutting down; the turn stays open"));
-  }
+  if (abandon_if_cancelled(*state, step, "", verdict)) return;
   if (verdict) return finish(state, step, {std::move(*verdict), {}, {}});
   const Code code = verdict.error().code;
   if (code == Code::kCancelled || code == Code::kDeadlineExceeded) {
+    if (code == Code::kDeadlineExceeded) static_cast<void>(count_early_end(*state, step, ""));
     return abandon(*state, step, verdict.error());
   }
   finish(state, step, {std::nullopt, verdict.error().message, {}});
@@ -105,6 +182,7 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
   const std::uint64_t id = episode_number(read->episode);
   auto flight = std::make_shared<Flight>();
   flight->turn = read->turn;
+  flight->call = read->call;
   flight->action = std::move(read->action);
   flight->bytes = std::make_shared<const std::string>(to_msgpack(flight->action));
   flight->hash = sha256(*flight->bytes);
@@ -124,7 +202,7 @@ void Episodes::step(const Caller& caller, const Value& request, double deadline_
     return;
   }
   const Started& step = std::get<Started>(*begun);
-  if (state_->journal != nullptr) record_intent(step);
+  if (state_->journal != nullptr && step.flight->call == 0) record_intent(step);
   if (!step.episode->environment->may_wait()) return start(step);
   const bool taken = preparer_->submit([this, step] { start(step); });
   HONE_ASSERT(taken);
@@ -142,32 +220,59 @@ void Episodes::record_intent(const Started& step) {
 }
 
 void Episodes::start(const Started& step) {
+  if (step.flight->call > 0) return start_call(step);
   const Episode& episode = *step.episode;
-  const EpisodeView view = episode.view(episode.facts, state_->now_s());
+  const EpisodeView view = episode.view(state_->now_s());
   Result<Prepared> prepared = episode.environment->prepare(view, step.flight->action);
   if (!prepared) return abandon(*state_, step, prepared.error());
   if (auto* verdict = std::get_if<Verdict>(&*prepared)) {
     return conclude(state_, step, std::move(*verdict));
   }
-  auto& candidate = std::get<SubmittedCode>(*prepared);
+  follow(step,
+         evaluator_.submit(submission_of(step, std::get<SubmittedCode>(std::move(*prepared))),
+                           progress_of(step), [state = state_, step](Result<Verdict> verdict) {
+                             conclude(state, step, std::move(verdict));
+                           }));
+}
+
+void Episodes::start_call(const Started& step) {
+  const Episode& episode = *step.episode;
+  const EpisodeView view = episode.view(state_->now_s());
+  Result<ToolCall> call = episode.environment->prepare_call(view, step.flight->action);
+  if (!call) return abandon(*state_, step, call.error());
+  follow(step, evaluator_.examine(
+                   submission_of(step, std::move(call->code)), call->tool, progress_of(step),
+                   [state = state_, step, tool = call->tool](const Result<Examination>& found) {
+                     conclude_call(state, step, tool, found);
+                   }));
+}
+
+Submission Episodes::submission_of(const Started& step, SubmittedCode code) const {
+  const Episode& episode = *step.episode;
   Submission submission;
   submission.task = episode.task;
   submission.backend = episode.backend;
-  submission.language = std::move(candidate.language);
-  submission.source = std::move(candidate.source);
+  submission.language = std::move(code.language);
+  submission.source = std::move(code.source);
+  submission.profile = code.profile;
   submission.client = episode.client;
   submission.episode = episode.name();
   submission.group = episode.group;
   submission.seed = step.flight->seed;
   submission.deadline_s = step.flight->deadline_s;
-  const std::shared_ptr<EpisodeState> state = state_;
-  const Result<std::uint64_t> evaluation = evaluator_.submit(
-      std::move(submission),
-      [state, step](Stage stage) {
-        const Value body = Value::map({{"stage", stage_name(stage)}});
-        for (const Progress& watcher : state->table.watchers(step)) watcher(body);
-      },
-      [state, step](Result<Verdict> verdict) { conclude(state, step, std::move(verdict)); });
+  return submission;
+}
+
+Evaluator::Progress Episodes::progress_of(const Started& step) const {
+  return [state = state_, step](Stage stage) {
+    const Value body = Value::map({{"stage", stage_name(stage)}});
+    const bool begun = stage != Stage::kQueued;
+    for (const EpisodeService::Progress& watcher : state->table.watchers(step, begun))
+      watcher(body);
+  };
+}
+
+void Episodes::follow(const Started& step, const Result<std::uint64_t>& evaluation) {
   if (!evaluation) return abandon(*state_, step, evaluation.error());
   if (state_->table.submitted(step, *evaluation)) evaluator_.cancel(*evaluation);
 }
@@ -200,7 +305,9 @@ Status Episodes::try_close(const Caller& caller, const Value& request, const Rep
   }
   const EpisodeTable::Snapshot& last = closed->first;
   ++state_->closed;
-  log_info("episode " + last.episode->name(), "closed");
+  log_with_fields(
+      LogLevel::kInfo, "episode " + last.episode->name(), "closed",
+      {{"episode", to_json(last.episode->name())}, {"client", to_json(last.episode->client)}});
   if (closed->second) evaluator_.cancel(*closed->second);
   Result<Value> value = close_reply(last);
   const Result<std::string> body =
@@ -267,17 +374,23 @@ Value Episodes::stats() const {
                                               {"history_bytes", counts.history_bytes}})},
                      {"steps", Value::map({{"under_way", counts.steps},
                                            {"done", number(state_->steps)},
+                                           {"tool_calls", number(state_->calls)},
                                            {"unscored", number(state_->unscored)},
                                            {"left_open", number(state_->abandoned)},
+                                           {"ended_early", number(state_->ended_early)},
                                            {"repeats", number(state_->repeats)},
                                            {"joins", number(state_->joins)}})},
+                     {"tasks", state_->tasks.value()},
                      {"journal", state_->journal != nullptr ? state_->journal->stats() : Value()},
                      {"evaluator", evaluator_.stats()}});
 }
 
 std::size_t Episodes::pending() const { return state_->table.counts().steps; }
 
-void Episodes::refuse_new_work() { state_->refusing = true; }
+void Episodes::refuse_new_work() {
+  state_->refusing = true;
+  if (state_->journal != nullptr) evaluator_.drop_queued();
+}
 
 Status Episodes::resume_journalled() {
   if (state_->journal == nullptr) return {};

@@ -15,6 +15,7 @@
 #include "episode/episodes.hpp"
 #include "episode/replies.hpp"
 #include "episode/table.hpp"
+#include "episode/task_counters.hpp"
 #include "wire/requests.hpp"
 
 namespace hone {
@@ -32,8 +33,9 @@ struct EpisodeState {
   const Environments environments;
   Journal* const journal;  ///< may be null
   EpisodeTable table;
-  std::atomic<std::uint64_t> resets{0}, steps{0}, repeats{0}, joins{0}, unscored{0}, abandoned{0},
-      reaped{0}, closed{0};
+  TaskCounters tasks;
+  std::atomic<std::uint64_t> resets{0}, steps{0}, calls{0}, repeats{0}, joins{0}, unscored{0},
+      abandoned{0}, ended_early{0}, reaped{0}, closed{0};
   std::atomic<bool> refusing{false};
 };
 
@@ -57,11 +59,11 @@ struct RewardChoice {
   Value config = Value::map();
 };
 
-/// The finished turns of an episode, from which a branch is made.
+/// The finished turns and calls of an episode, from which a branch is made.
 struct Trunk {
   EpisodeTable::Snapshot seen;
   EpisodeRecord record;  ///< set with a journal, like `records`
-  std::vector<TurnRecord> records;
+  InheritedRecords records;
 };
 
 class Episodes final : public EpisodeService {
@@ -98,7 +100,7 @@ class Episodes final : public EpisodeService {
                                                          const Value& request);
   /// Answers a reset or a branch, once the new episode is recorded.
   void answer_new(const Episode& episode, bool repeat, std::string body, EpisodeRecord record,
-                  std::vector<TurnRecord> turns, const Reply& reply);
+                  InheritedRecords inherited, const Reply& reply);
   Result<EpisodeTable::Pinned> new_episode(const Caller& caller, const wire::ResetRequest& request,
                                            RewardChoice& reward);
   Result<EpisodeTable::Pinned> find_reset(const EpisodeTable::ResetKey& key);
@@ -113,6 +115,11 @@ class Episodes final : public EpisodeService {
   Result<EpisodeTable::Pinned> restore(const StoredEpisode& stored);
   void record_intent(const EpisodeTable::Started& step);
   void start(const EpisodeTable::Started& step);
+  void start_call(const EpisodeTable::Started& step);
+  Submission submission_of(const EpisodeTable::Started& step, SubmittedCode code) const;
+  /// Gives the flight its evaluation, or ends it with the evaluator's error.
+  void follow(const EpisodeTable::Started& step, const Result<std::uint64_t>& evaluation);
+  Evaluator::Progress progress_of(const EpisodeTable::Started& step) const;
   /// The default one where the request of this verb names none.
   Result<const Environment*> environment(std::string_view verb,
                                          const std::optional<std::string>& name) const;

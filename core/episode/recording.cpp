@@ -2,6 +2,7 @@
 #include "episode/recording.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/clock.hpp"
 #include "episode/episode_service.hpp"
@@ -71,11 +72,40 @@ TurnRecord record_of(const Episode& episode, const Flight& flight, const Complet
   return r;
 }
 
+CallRecord record_of(const Episode& episode, const Flight& flight, const CompletedCall& done) {
+  CallRecord r;
+  r.episode = episode.id;
+  r.turn = flight.turn;
+  r.call = flight.call;
+  r.hash = flight.hash;
+  r.tool = done.facts.tool;
+  r.action = flight.bytes;
+  r.reply = done.reply;
+  r.words = done.words;
+  r.at = wall_s();
+  return r;
+}
+
 TurnFacts facts_of(const TurnRecord& turn) {
   return {.outcome = turn.outcome,
           .scored = turn.scored,
           .speedup = turn.speedup,
           .reward = turn.reward};
+}
+
+Value turn_for_reward(std::int64_t number, bool scored, Value verdict,
+                      std::span<const CallFacts> calls) {
+  Value turn = Value::map(
+      {{"turn", number}, {"scored", scored}, {"verdict", scored ? std::move(verdict) : Value()}});
+  std::map<std::string, std::int64_t> uses;
+  for (const CallFacts& call : calls) {
+    if (call.turn == number) ++uses[call.tool];
+  }
+  if (uses.empty()) return turn;
+  Value tools = Value::map();
+  for (const auto& [tool, count] : uses) tools.set(tool, count);
+  turn.set("tools", std::move(tools));
+  return turn;
 }
 
 /// Rationale: the time comes from that turn's reply. The dates in the journal come from a clock that may have
@@ -133,6 +163,10 @@ Result<EpisodeTable::Pinned> Episodes::restore(const StoredEpisode& stored) {
   for (const TurnRecord& turn : stored.turns) {
     episode->facts.push_back(facts_of(turn));
     episode->turns.push_back({turn.hash, turn.seed, turn.reply});
+  }
+  for (const CallRecord& call : stored.calls) {
+    episode->call_facts.push_back({call.turn, call.call, call.tool});
+    episode->calls.push_back({call.hash, call.reply});
   }
   episode->fingerprint = stored.fingerprint;
   episode->ended = stored.state != RecordState::kOpen;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "episode/catalog.hpp"
@@ -17,8 +18,12 @@ EpisodeRecord record_of(const Episode& episode, const Value& request, const std:
                         const std::optional<EpisodeTable::ResetKey>& key);
 IntentRecord intent_of(const Episode& episode, const Flight& flight);
 TurnRecord record_of(const Episode& episode, const Flight& flight, const CompletedTurn& done);
+CallRecord record_of(const Episode& episode, const Flight& flight, const CompletedCall& done);
 /// The facts of a recorded turn that stay in memory.
 TurnFacts facts_of(const TurnRecord& turn);
+/// A turn as the reward gets it, with the tools that were used before its submission.
+Value turn_for_reward(std::int64_t number, bool scored, Value verdict,
+                      std::span<const CallFacts> calls);
 /// A hash of all members of a task, to detect that a task has changed since.
 Sha256 task_hash(const Task& task);
 /// The task of a recorded episode; failed_precondition if the task has changed since.

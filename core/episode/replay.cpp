@@ -152,7 +152,8 @@ Result<std::vector<ReplayTurn>> plan_replay(const StoredEpisode& stored,
                                        .client = "replay",
                                        .episode = episode_name(r.id),
                                        .group = r.group,
-                                       .seed = turn.seed};
+                                       .seed = turn.seed,
+                                       .profile = candidate.profile};
     }
     facts.push_back(facts_of(turn));
     turns.push_back(std::move(replayed));

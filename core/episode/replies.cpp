@@ -30,18 +30,15 @@ const Value& member(const Value& map, std::string_view key) {
   return *found;
 }
 
-Value turn_for_reward(std::size_t number, bool scored, Value verdict) {
-  return Value::map(
-      {{"turn", number}, {"scored", scored}, {"verdict", scored ? std::move(verdict) : Value()}});
-}
-
 /// The stored turns, in the form that the reward expects.
-Value turns_for_reward(std::span<const TurnFacts> facts, std::span<const StoredTurn> turns) {
+Value turns_for_reward(std::span<const TurnFacts> facts, std::span<const StoredTurn> turns,
+                       std::span<const CallFacts> calls) {
   Value list = Value::array();
   for (std::size_t i = 0; i < turns.size(); ++i) {
     Value verdict;
     if (facts[i].scored) verdict = member(member(decode(*turns[i].reply), "info"), "verdict");
-    list.push(turn_for_reward(i + 1, facts[i].scored, std::move(verdict)));
+    const auto number = static_cast<std::int64_t>(i) + 1;
+    list.push(turn_for_reward(number, facts[i].scored, std::move(verdict), calls));
   }
   return list;
 }
@@ -52,6 +49,12 @@ Result<RewardReport> score(const Episode& episode, Value turns, bool ended) {
                   {"ended", ended},
                   {"max_turns", episode.environment->turns_max(*episode.settings)},
                   {"turns", std::move(turns)}}));
+}
+
+/// Compiler output of a verdict; null: none.
+std::shared_ptr<const std::string> compiler_words(const Verdict& verdict) {
+  if (verdict.diagnostics.empty()) return nullptr;
+  return std::make_shared<const std::string>(verdict.diagnostics);
 }
 
 std::uint64_t fingerprint_of(const Verdict& verdict) {
@@ -70,9 +73,10 @@ struct Scored {
 
 /// The end of an episode may depend on the reward, and the reward may depend on the end. So the environment decides before and after scoring, and if the decision changed, the turn is scored again.
 Result<Scored> score_and_stop(const Episode& episode, const EpisodeView& view, TurnResult& result) {
-  Value turns = turns_for_reward(episode.facts, episode.turns);
-  turns.push(turn_for_reward(episode.turns.size() + 1, result.verdict.has_value(),
-                             result.verdict ? verdict_to_value(*result.verdict) : Value()));
+  Value turns = turns_for_reward(episode.facts, episode.turns, episode.call_facts);
+  turns.push(turn_for_reward(
+      static_cast<std::int64_t>(episode.turns.size()) + 1, result.verdict.has_value(),
+      result.verdict ? verdict_to_value(*result.verdict) : Value(), episode.call_facts));
   Scored scored;
   scored.stop = episode.environment->stop(view, result);
   HONE_ASSIGN(scored.report, score(episode, turns, scored.stop.ended()));
@@ -131,7 +135,7 @@ void refuse_other_fingerprint(const Episode& episode, TurnResult& result) {
 CompletedTurn complete_turn(const Episode& episode, const Flight& flight, TurnResult result,
                             double now_s) {
   refuse_other_fingerprint(episode, result);
-  const EpisodeView view = episode.view(episode.facts, now_s);
+  const EpisodeView view = episode.view(now_s);
   Result<Scored> attempt = score_and_stop(episode, view, result);
   const Scored scored =
       attempt ? std::move(*attempt) : unscored(episode, view, result, attempt.error());
@@ -154,11 +158,29 @@ CompletedTurn complete_turn(const Episode& episode, const Flight& flight, TurnRe
   auto bytes = std::make_shared<std::string>(to_msgpack(reply));
   bytes->shrink_to_fit();
   std::shared_ptr<const std::string> words;
-  if (valid && !result.verdict->diagnostics.empty()) {
-    words = std::make_shared<const std::string>(result.verdict->diagnostics);
-  }
-  return {facts_of(result), std::move(bytes), scored.stop.ended(),
-          valid ? fingerprint_of(*result.verdict) : 0, std::move(words)};
+  if (valid) words = compiler_words(*result.verdict);
+  return {facts_of(result),    std::move(bytes),
+          scored.stop.ended(), valid ? fingerprint_of(*result.verdict) : 0,
+          std::move(words),    valid ? stage_ms_to_value(*result.verdict) : Value(),
+          result.fault};
+}
+
+CompletedCall complete_call(const Episode& episode, const Flight& flight, Tool tool,
+                            const Examination& found, double now_s) {
+  const EpisodeView view = episode.view(now_s);
+  const std::string name(enum_name(tool));
+  const Value reply = Value::map(
+      {{"episode", episode.name()},
+       {"turn", flight.turn},
+       {"call", flight.call},
+       {"tool", name},
+       {"observation", episode.environment->observe_call(view, flight.action, tool, found)},
+       {"info",
+        Value::map({{"facts", found.facts},
+                    {"verdict", found.verdict ? verdict_to_value(*found.verdict) : Value()}})}});
+  return {{flight.turn, flight.call, name},
+          std::make_shared<const std::string>(to_msgpack(reply)),
+          found.verdict ? compiler_words(*found.verdict) : nullptr};
 }
 
 Value reset_info(const Episode& episode, const std::string& fingerprint) {
@@ -169,7 +191,7 @@ Value reset_info(const Episode& episode, const std::string& fingerprint) {
 }
 
 std::string reset_reply(const Episode& episode, double lease_s, const std::string& fingerprint) {
-  const EpisodeView view = episode.view({}, episode.started_s);
+  const EpisodeView view = episode.view({}, {}, episode.started_s);
   return to_msgpack(Value::map({{"episode", episode.name()},
                                 {"token", episode.token_text()},
                                 {"turn", 0},
@@ -180,20 +202,32 @@ std::string reset_reply(const Episode& episode, double lease_s, const std::strin
 
 Value resume_reply(const EpisodeTable::Snapshot& snapshot, double lease_s, double now_s) {
   const Episode& episode = *snapshot.episode;
-  const EpisodeView view = episode.view({}, now_s);
+  const EpisodeView view = episode.view({}, {}, now_s);
   Value observation = episode.environment->first_observation(view);
   Value messages = member(observation, "messages");
-  for (const StoredTurn& turn : snapshot.turns) {
-    const Value reply = decode(*turn.reply);
+  const auto add = [&](const std::string& stored) {
+    const Value reply = decode(stored);
     const Value& seen = member(reply, "observation");
     for (const Value& message : member(seen, "messages").as_array()) messages.push(message);
     for (const auto& [key, said] : seen.as_map()) {
       if (key != "task" && key != "messages" && key != "seconds_left") observation.set(key, said);
     }
+  };
+  std::size_t call = 0;
+  const auto add_calls_until = [&](std::int64_t turn) {
+    for (; call < snapshot.calls.size() && snapshot.call_facts[call].turn <= turn; ++call)
+      add(*snapshot.calls[call].reply);
+  };
+  for (std::size_t i = 0; i < snapshot.turns.size(); ++i) {
+    add_calls_until(static_cast<std::int64_t>(i) + 1);
+    add(*snapshot.turns[i].reply);
   }
+  const std::int64_t open_turn = static_cast<std::int64_t>(snapshot.turns.size()) + 1;
+  add_calls_until(open_turn);
   observation.set("messages", std::move(messages));
   return Value::map({{"episode", episode.name()},
                      {"turn", snapshot.turns.size()},
+                     {"calls", calls_in_turn(snapshot.call_facts, open_turn)},
                      {"pending", snapshot.pending},
                      {"ended", snapshot.ended},
                      {"observation", std::move(observation)},
@@ -210,7 +244,8 @@ Result<Value> close_reply(const EpisodeTable::Snapshot& snapshot) {
     to_date = member(last, "return_to_date");
   } else if (!snapshot.turns.empty()) {
     HONE_ASSIGN(const RewardReport report,
-                score(episode, turns_for_reward(snapshot.facts, snapshot.turns), true));
+                score(episode,
+                      turns_for_reward(snapshot.facts, snapshot.turns, snapshot.call_facts), true));
     returns = returns_value(report);
     for (const std::optional<double>& one : report.returns) {
       if (one) to_date = report.return_to_date;

@@ -17,7 +17,19 @@ struct CompletedTurn {
   bool ended = false;
   std::uint64_t fingerprint = 0;             ///< of a timed verdict; 0: none
   std::shared_ptr<const std::string> words;  ///< compiler output; may be null
+  Value stage_ms;                            ///< of the verdict; nil without one
+  std::string fault;                         ///< why the turn is unscored
 };
+
+struct CompletedCall {
+  CallFacts facts;
+  std::shared_ptr<const std::string> reply;
+  std::shared_ptr<const std::string> words;  ///< compiler output; may be null
+};
+
+/// Builds the reply to a tool call.
+CompletedCall complete_call(const Episode& episode, const Flight& flight, Tool tool,
+                            const Examination& found, double now_s);
 
 /// Scores the flight's turn, asks the environment whether the episode ends, and builds the reply. If the
 /// reward fails, the turn is unscored: that is a fault of hone. `result` has no reward yet.

@@ -3,7 +3,7 @@
 
 #include "base/assert.hpp"
 #include "base/crypto.hpp"
-#include "base/log.hpp"
+#include "base/log_fields.hpp"
 #include "base/nearest.hpp"
 #include "episode/episode_service.hpp"
 #include "episode/recording.hpp"
@@ -13,18 +13,12 @@ namespace {
 
 constexpr std::size_t kRewardsKept = 1024;
 
-Value texts(const std::vector<std::string>& list) {
-  Value array = Value::array();
-  for (const std::string& text : list) array.push(text);
-  return array;
-}
-
 Value task_line(const TaskSummary& task) {
   return Value::map({{"id", task.full_id()},
                      {"title", task.entry.title},
                      {"split", task.entry.split},
-                     {"tags", texts(task.entry.tags)},
-                     {"backends", texts(task.entry.backends)}});
+                     {"tags", texts_value(task.entry.tags)},
+                     {"backends", texts_value(task.entry.backends)}});
 }
 
 /// Whether this server can judge the task.
@@ -129,8 +123,12 @@ Status Episodes::try_reset(const Caller& caller, const Value& request, const Rep
   }
   const bool repeat = episode != fresh;
   if (!repeat && log_wanted(LogLevel::kInfo)) {
-    log_info("episode " + episode->name(), "opened by '" + caller.client + "': " +
-                                               episode->task->dataset + "/" + episode->task->id);
+    const std::string task = episode->task->dataset + "/" + episode->task->id;
+    log_with_fields(LogLevel::kInfo, "episode " + episode->name(),
+                    "opened by '" + caller.client + "': " + task,
+                    {{"episode", to_json(episode->name())},
+                     {"client", to_json(caller.client)},
+                     {"task", to_json(task)}});
   }
   std::string body = reset_reply(*episode, options_.limits.lease_s, evaluator_.fingerprint());
   EpisodeRecord record;
@@ -142,7 +140,7 @@ Status Episodes::try_reset(const Caller& caller, const Value& request, const Rep
 }
 
 void Episodes::answer_new(const Episode& episode, bool repeat, std::string body,
-                          EpisodeRecord record, std::vector<TurnRecord> turns, const Reply& reply) {
+                          EpisodeRecord record, InheritedRecords inherited, const Reply& reply) {
   ++(repeat ? state_->repeats : state_->resets);
   if (state_->journal == nullptr) return reply(std::move(body));
   auto done = [state = state_, id = episode.id, repeat, reply,
@@ -154,7 +152,7 @@ void Episodes::answer_new(const Episode& episode, bool repeat, std::string body,
   if (repeat) {
     state_->journal->sync(std::move(done));
   } else {
-    state_->journal->add(std::move(record), std::move(done), std::move(turns));
+    state_->journal->add(std::move(record), std::move(done), std::move(inherited));
   }
 }
 
@@ -257,8 +255,8 @@ std::vector<std::string> Episodes::environment_names() const {
 }
 
 Value Episodes::capabilities() const {
-  return Value::map({{"environments", texts(environment_names())},
-                     {"backends", texts(options_.backends)},
+  return Value::map({{"environments", texts_value(environment_names())},
+                     {"backends", texts_value(options_.backends)},
                      {"isolation", options_.isolation},
                      {"fingerprint", evaluator_.fingerprint()},
                      {"lease_s", options_.limits.lease_s}});

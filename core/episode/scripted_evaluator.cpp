@@ -22,12 +22,21 @@ Result<std::uint64_t> ScriptedEvaluator::submit(Submission submission, Progress 
   {
     MutexLock lock(mutex_);
     if (holding_) {
-      held_.emplace(id, Held{std::move(submission), std::move(done)});
+      held_.emplace(id, Held{std::move(submission), std::move(progress), std::move(done)});
       return id;
     }
   }
   done(script_(submission));
   return id;
+}
+
+Result<std::uint64_t> ScriptedEvaluator::examine(Submission submission, Tool, Progress progress,
+                                                 Examined done) {
+  return submit(std::move(submission), std::move(progress),
+                [done = std::move(done)](Result<Verdict> verdict) {
+                  if (!verdict) return done(verdict.error());
+                  done(Examination{std::move(*verdict), Value::map()});
+                });
 }
 
 void ScriptedEvaluator::cancel(std::uint64_t id) {
@@ -37,6 +46,15 @@ void ScriptedEvaluator::cancel(std::uint64_t id) {
     taken = held_.extract(id);
   }
   if (taken) taken.mapped().done(Error{Code::kCancelled, "cancelled"});
+}
+
+void ScriptedEvaluator::drop_queued() {
+  std::map<std::uint64_t, Held> queued;
+  {
+    MutexLock lock(mutex_);
+    queued.swap(held_);
+  }
+  for (auto& [id, held] : queued) held.done(Error{Code::kCancelled, "dropped from the queue"});
 }
 
 std::size_t ScriptedEvaluator::pending() const {
@@ -51,6 +69,17 @@ Value ScriptedEvaluator::stats() const {
 void ScriptedEvaluator::hold() {
   MutexLock lock(mutex_);
   holding_ = true;
+}
+
+void ScriptedEvaluator::begin_held() {
+  std::vector<Progress> waiting;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [id, held] : held_) waiting.push_back(held.progress);
+  }
+  for (const Progress& progress : waiting) {
+    if (progress) progress(Stage::kBuilding);
+  }
 }
 
 std::size_t ScriptedEvaluator::release() {

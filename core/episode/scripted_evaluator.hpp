@@ -26,13 +26,19 @@ class ScriptedEvaluator final : public Evaluator {
   static Verdict correct(double speedup);
 
   Result<std::uint64_t> submit(Submission submission, Progress progress, Done done) override;
+  /// The script's verdict, without facts.
+  Result<std::uint64_t> examine(Submission submission, Tool tool, Progress progress,
+                                Examined done) override;
   void cancel(std::uint64_t id) override;
+  void drop_queued() override;  ///< all that wait for release()
   std::size_t pending() const override;
   Value stats() const override;
   std::string fingerprint() const override { return "scripted"; }
 
   /// New submissions wait for release().
   void hold();
+  /// Reports the stage "building" for all that wait.
+  void begin_held();
   /// Answers all waiting submissions, and new ones at once again. Returns the number of answered ones.
   std::size_t release();
   std::size_t submissions() const { return next_ - 1; }
@@ -40,6 +46,7 @@ class ScriptedEvaluator final : public Evaluator {
  private:
   struct Held {
     Submission submission;
+    Progress progress;
     Done done;
   };
 

@@ -70,7 +70,8 @@ class EpisodeService {
   virtual Value capabilities() const = 0;
   /// Steps in flight. At zero a graceful shutdown may end.
   virtual std::size_t pending() const = 0;
-  /// Refuses every further reset and step with `unavailable`.
+  /// Refuses every further reset and step with `unavailable`. With a journal, steps that wait in the queue end
+  /// with it as well, because the next server does them.
   virtual void refuse_new_work() = 0;
 };
 

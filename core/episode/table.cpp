@@ -22,9 +22,40 @@ Error out_of_order(std::int64_t found, std::size_t done) {
                              std::to_string(done + 1));
 }
 
+/// "turn 2", or "call 1 of turn 2".
+std::string name_of(const Flight& flight) {
+  const std::string turn = "turn " + std::to_string(flight.turn);
+  return flight.call == 0 ? turn : "call " + std::to_string(flight.call) + " of " + turn;
+}
+
+bool is_same_place(const Flight& a, const Flight& b) {
+  return a.turn == b.turn && a.call == b.call;
+}
+
 Error another_connection(const Episode& episode) {
   return failed_precondition("episode " + episode.name() +
                              " belongs to another connection; resume it with its token");
+}
+
+/// The reply of a turn or call that is done; null if it is not done.
+Result<EpisodeTable::Body> stored_reply(const Episode& episode, const Flight& flight) {
+  const auto reply = [&](const Sha256& action,
+                         const EpisodeTable::Body& stored) -> Result<EpisodeTable::Body> {
+    if (action == flight.hash) return stored;
+    return failed_precondition(name_of(flight) + " is done, with another action");
+  };
+  if (flight.call > 0) {
+    for (std::size_t i = 0; i < episode.calls.size(); ++i) {
+      const CallFacts& facts = episode.call_facts[i];
+      if (facts.turn == flight.turn && facts.call == flight.call)
+        return reply(episode.calls[i].action, episode.calls[i].reply);
+    }
+    return EpisodeTable::Body();
+  }
+  if (flight.turn < 1 || static_cast<std::size_t>(flight.turn) > episode.turns.size())
+    return EpisodeTable::Body();
+  const StoredTurn& turn = episode.turns[static_cast<std::size_t>(flight.turn) - 1];
+  return reply(turn.action, turn.reply);
 }
 
 std::size_t quota(std::size_t own, std::size_t everybody) { return own != 0 ? own : everybody; }
@@ -37,6 +68,13 @@ Error unknown_episode() {
   return not_found(
       "no such episode: it was closed, its lease ran out, it never existed, or the token is "
       "wrong");
+}
+
+std::size_t stored_bytes(const Episode& episode) {
+  std::size_t bytes = 0;
+  for (const StoredTurn& turn : episode.turns) bytes += turn.reply->size();
+  for (const StoredCall& call : episode.calls) bytes += call.reply->size();
+  return bytes;
 }
 
 std::string episode_name(std::uint64_t id) {
@@ -123,7 +161,7 @@ Result<EpisodeTable::Pinned> EpisodeTable::insert(const Caller& caller, Pinned e
   }
   expiries_.push({episode->expires_s, episode->id});
   episodes_[episode->id] = episode;
-  for (const StoredTurn& turn : episode->turns) keep(*episode, turn.reply->size());
+  keep(*episode, stored_bytes(*episode));
   return episode;
 }
 
@@ -148,12 +186,10 @@ Result<EpisodeTable::Pinned> EpisodeTable::owned(const Caller& caller, std::uint
 
 Status EpisodeTable::check_order(const Episode& episode, const Flight& flight) const {
   if (episode.flight != nullptr) {
-    if (episode.flight->turn == flight.turn) {
-      return failed_precondition("turn " + std::to_string(flight.turn) +
-                                 " is under way with another action");
-    }
-    return failed_precondition("found turn " + std::to_string(flight.turn) + " while turn " +
-                               std::to_string(episode.flight->turn) + " is under way");
+    if (is_same_place(*episode.flight, flight))
+      return failed_precondition(name_of(flight) + " is under way with another action");
+    return failed_precondition("found " + name_of(flight) + " while " + name_of(*episode.flight) +
+                               " is under way");
   }
   if (episode.ended) {
     return failed_precondition("the episode ended after turn " +
@@ -162,7 +198,11 @@ Status EpisodeTable::check_order(const Episode& episode, const Flight& flight) c
   if (flight.turn != static_cast<std::int64_t>(episode.turns.size()) + 1) {
     return out_of_order(flight.turn, episode.turns.size());
   }
-  return {};
+  if (flight.call == 0) return {};
+  const std::int64_t next = 1 + calls_in_turn(episode.call_facts, flight.turn);
+  if (flight.call == next) return {};
+  return failed_precondition("found " + name_of(flight) + ", expected call " +
+                             std::to_string(next));
 }
 
 Result<EpisodeTable::Begun> EpisodeTable::begin(const Caller& caller, std::uint64_t id,
@@ -170,21 +210,17 @@ Result<EpisodeTable::Begun> EpisodeTable::begin(const Caller& caller, std::uint6
                                                 bool refuse_new) {
   MutexLock lock(mutex_);
   HONE_ASSIGN(Pinned episode, owned(caller, id));
-  const std::size_t done = episode->turns.size();
-  if (flight->turn >= 1 && static_cast<std::size_t>(flight->turn) <= done) {
-    const StoredTurn& stored = episode->turns[static_cast<std::size_t>(flight->turn) - 1];
-    if (stored.action == flight->hash) return Begun(stored.reply);
-    return failed_precondition("turn " + std::to_string(flight->turn) +
-                               " is done, with another action");
-  }
+  HONE_ASSIGN(const Body stored, stored_reply(*episode, *flight));
+  if (stored != nullptr) return Begun(stored);
   Flight* under_way = episode->flight.get();
-  if (under_way != nullptr && under_way->turn == flight->turn && under_way->hash == flight->hash) {
+  if (under_way != nullptr && is_same_place(*under_way, *flight) &&
+      under_way->hash == flight->hash) {
     if (under_way->cancelled) {
-      return failed_precondition("turn " + std::to_string(flight->turn) + " is being cancelled");
+      return failed_precondition(name_of(*flight) + " is being cancelled");
     }
     if (under_way->waiters.size() >= kWaitersMax) {
-      return resource_exhausted("turn " + std::to_string(flight->turn) + " already has " +
-                                std::to_string(kWaitersMax) + " waiting requests");
+      return resource_exhausted(name_of(*flight) + " already has " + std::to_string(kWaitersMax) +
+                                " waiting requests");
     }
     under_way->waiters.push_back(std::move(waiter));
     return Begun(Joined());
@@ -198,6 +234,8 @@ Result<EpisodeTable::Begun> EpisodeTable::begin(const Caller& caller, std::uint6
                               std::to_string(steps_max) + " allowed");
   }
   HONE_TRY(check_bytes(caller));
+  if (flight->call == 0 && episode->cancelled_steps >= limits_.cancelled_steps)
+    flight->deadline_s = 0;
   ++episode->load->steps;
   ++steps_;
   flight->waiters.push_back(std::move(waiter));
@@ -235,8 +273,21 @@ bool EpisodeTable::settle(const Started& step) {
   return step.flight->cancelled;
 }
 
-std::vector<EpisodeService::Progress> EpisodeTable::watchers(const Started& step) const {
+bool EpisodeTable::count_early_end(const Started& step) {
   MutexLock lock(mutex_);
+  if (step.flight->begun) ++step.episode->cancelled_steps;
+  return step.flight->begun;
+}
+
+bool EpisodeTable::count_early_end(const Started& step, CallFacts call) {
+  MutexLock lock(mutex_);
+  if (step.flight->begun) step.episode->cancelled_calls.push_back(std::move(call));
+  return step.flight->begun;
+}
+
+std::vector<EpisodeService::Progress> EpisodeTable::watchers(const Started& step, bool begun) {
+  MutexLock lock(mutex_);
+  if (begun) step.flight->begun = true;
   std::vector<EpisodeService::Progress> found;
   for (const Waiter& waiter : step.flight->waiters) {
     if (waiter.progress) found.push_back(waiter.progress);
@@ -278,6 +329,15 @@ std::vector<Waiter> EpisodeTable::end(const Started& step, TurnFacts facts, Body
   return take_waiters(step);
 }
 
+std::vector<Waiter> EpisodeTable::end_call(const Started& step, CallFacts facts, Body reply) {
+  MutexLock lock(mutex_);
+  Episode& episode = *step.episode;
+  keep(episode, reply->size());
+  episode.call_facts.push_back(std::move(facts));
+  episode.calls.push_back({step.flight->hash, std::move(reply)});
+  return take_waiters(step);
+}
+
 std::vector<Waiter> EpisodeTable::abandon(const Started& step) {
   MutexLock lock(mutex_);
   return take_waiters(step);
@@ -302,8 +362,11 @@ Result<std::pair<std::optional<std::uint64_t>, bool>> EpisodeTable::cancel(const
   return std::pair(evaluation, under_way);
 }
 
-bool EpisodeTable::mark_cancelled(Episode& episode, std::optional<std::uint64_t>& evaluation) {
+bool EpisodeTable::mark_cancelled(Episode& episode,
+                                  std::optional<std::uint64_t>& evaluation) const {
   if (episode.flight == nullptr || episode.flight->settled) return false;
+  const bool counts = episode.flight->call == 0 && episode.flight->begun;
+  if (counts && episode.cancelled_steps >= limits_.cancelled_steps) return false;
   episode.flight->cancelled = true;
   if (episode.flight->submitted) evaluation = episode.flight->evaluation;
   return true;
@@ -349,7 +412,9 @@ Result<EpisodeTable::Pinned> EpisodeTable::known(const Caller& caller, std::uint
 }
 
 EpisodeTable::Snapshot EpisodeTable::snapshot(const Pinned& episode) {
-  return {episode,        episode->facts,      episode->turns, episode->flight != nullptr,
+  return {episode,        episode->facts,
+          episode->turns, episode->call_facts,
+          episode->calls, episode->flight != nullptr,
           episode->ended, episode->fingerprint};
 }
 

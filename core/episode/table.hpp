@@ -21,8 +21,9 @@
 namespace hone {
 
 struct EpisodeLimits {
-  double lease_s = 900;    ///< idle time after which an episode is closed
-  double resident_s = 60;  ///< idle time after which a journalled episode leaves memory
+  double lease_s = 900;             ///< idle time after which an episode is closed
+  double resident_s = 60;           ///< idle time after which a journalled episode leaves memory
+  std::size_t cancelled_steps = 8;  ///< steps that a client may end early (cancel, deadline)
   double ended_lease_s =
       120;  ///< idle time after the last turn, so that a client can ask again for a lost reply
   std::size_t episodes = 200'000;          ///< stored episodes of all clients, including ended ones
@@ -62,6 +63,8 @@ class EpisodeTable {
     Pinned episode;
     std::vector<TurnFacts> facts;
     std::vector<StoredTurn> turns;
+    std::vector<CallFacts> call_facts;
+    std::vector<StoredCall> calls;
     bool pending = false;
     bool ended = false;
     std::uint64_t fingerprint = 0;
@@ -90,15 +93,24 @@ class EpisodeTable {
   /// Called once, when the flight has its result. Returns whether the step was cancelled (or its episode
   /// closed) before. Later cancels are refused as too late.
   bool settle(const Started& step);
-  std::vector<EpisodeService::Progress> watchers(const Started& step) const;
+  /// Returns the clients that get a progress message. `begun`: the evaluation has begun.
+  std::vector<EpisodeService::Progress> watchers(const Started& step, bool begun);
   /// Records the turn. Returns the clients that get the reply.
   std::vector<Waiter> end(const Started& step, TurnFacts facts, Body reply, bool ended,
                           std::uint64_t fingerprint);
+  /// Records the tool call, and leaves the turn open. Returns the clients that get the reply.
+  std::vector<Waiter> end_call(const Started& step, CallFacts facts, Body reply);
   /// Leaves the turn open. Returns the clients that get the error.
   std::vector<Waiter> abandon(const Started& step);
+  /// Counts a step that its client ended early, by a cancellation or its deadline, before abandon(). Rationale: its client
+  /// may know from progress messages how far the evaluation came. Without a count, it could learn about hidden
+  /// shapes at no cost. False: the evaluation had not begun, so nothing is counted.
+  bool count_early_end(const Started& step);
+  /// The same for a tool call, which counts as used.
+  bool count_early_end(const Started& step, CallFacts call);
 
-  /// Marks the flight of this turn as cancelled. First: the evaluator's id, if there is an evaluation to
-  /// cancel. Second: whether a flight was marked.
+  /// Marks the flight of this turn as cancelled, unless the episode has used up cancelled_steps. First: the evaluator's
+  /// id, if there is an evaluation to cancel. Second: whether a flight was marked.
   Result<std::pair<std::optional<std::uint64_t>, bool>> cancel(const Caller& caller,
                                                                std::uint64_t id, std::int64_t turn);
   /// The steps that leave() cancelled.
@@ -166,8 +178,9 @@ class EpisodeTable {
   double lease_s(bool ended) const;
   void renew_lease(Episode& episode) HONE_REQUIRES(mutex_);
   /// Marks the step in flight as cancelled, and sets `evaluation` if the evaluator has the step. False if no
-  /// step is in flight.
-  static bool mark_cancelled(Episode& episode, std::optional<std::uint64_t>& evaluation);
+  /// step is in flight, or if it may not be cancelled any more.
+  bool mark_cancelled(Episode& episode, std::optional<std::uint64_t>& evaluation) const
+      HONE_REQUIRES(mutex_);
   Result<Pinned> owned(const Caller& caller, std::uint64_t id) HONE_REQUIRES(mutex_);
   Result<Pinned> known(const Caller& caller, std::uint64_t id, std::string_view token)
       HONE_REQUIRES(mutex_);

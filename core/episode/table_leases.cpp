@@ -25,10 +25,9 @@ void EpisodeTable::renew(const Caller& caller, std::uint64_t id) {
 }
 
 void EpisodeTable::forget_bytes(const Episode& episode) {
-  for (const StoredTurn& turn : episode.turns) {
-    history_bytes_ -= turn.reply->size();
-    episode.load->bytes -= turn.reply->size();
-  }
+  const std::size_t bytes = stored_bytes(episode);
+  history_bytes_ -= bytes;
+  episode.load->bytes -= bytes;
 }
 
 void EpisodeTable::uncount(ClientLoad* load, bool ended) {
@@ -125,7 +124,7 @@ void EpisodeTable::reload(const Pinned& episode, const std::optional<ResetKey>& 
     resets_[key->key] = {episode->id, key->body};
   }
   episodes_[episode->id] = episode;
-  for (const StoredTurn& turn : episode->turns) keep(*episode, turn.reply->size());
+  keep(*episode, stored_bytes(*episode));
 }
 
 void EpisodeTable::unload_idle() {
@@ -140,7 +139,9 @@ void EpisodeTable::unload_idle() {
       const Pinned& episode = one->second;
       // Another owner of the pointer is about to use the episode, so it stays in memory.
       const bool alone = episode.use_count() == 1 && episode->flight == nullptr;
-      if (alone && episode->resident_until_s < now) tired.push_back(episode);
+      // An episode with counted cancellations stays in memory, because the journal does not store them.
+      const bool counts = !episode->cancelled_calls.empty() || episode->cancelled_steps > 0;
+      if (alone && !counts && episode->resident_until_s < now) tired.push_back(episode);
     }
   }
   for (const Pinned& episode : tired) {

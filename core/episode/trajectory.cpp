@@ -1,6 +1,8 @@
 // Converts journal records to trajectories.
 #include "episode/trajectory.hpp"
 
+#include <cmath>
+
 #include "episode/episode.hpp"
 #include "episode/recording.hpp"
 
@@ -37,6 +39,37 @@ Value turn_value(const TurnRecord& turn, const Value& action, const Value& reply
                      {"at", turn.at}});
 }
 
+/// The reward of the turn in which a call was made; nil if that turn was not finished or not scored.
+Value reward_of_turn(const StoredEpisode& stored, std::int64_t turn) {
+  for (const TurnRecord& one : stored.turns) {
+    if (one.turn == turn && !std::isnan(one.reward)) return one.reward;
+  }
+  return {};
+}
+
+/// `message`: index of the call's first message in the conversation.
+Value call_value(const CallRecord& call, const Value& action, const Value& reply,
+                 std::size_t message, Value turn_reward) {
+  const Value info = copy_of(reply, "info");
+  return Value::map({{"turn", call.turn},
+                     {"call", call.call},
+                     {"tool", call.tool},
+                     {"action", action},
+                     {"facts", copy_of(info, "facts")},
+                     {"verdict", copy_of(info, "verdict")},
+                     {"feedback", copy_of(copy_of(reply, "observation"), "feedback")},
+                     {"turn_reward", std::move(turn_reward)},
+                     {"message", message},
+                     {"at", call.at}});
+}
+
+/// Adds the messages of a reply to the conversation.
+void add_messages(const Value& reply, Value& messages) {
+  const Value said = copy_of(copy_of(reply, "observation"), "messages");
+  if (!said.is_array()) return;
+  for (const Value& message : said.as_array()) messages.push(message);
+}
+
 }  // namespace
 
 Result<const Environment*> environment_of(const StoredEpisode& stored,
@@ -62,28 +95,35 @@ Result<Setting> setting_of(const EpisodeRecord& record, const Environment& envir
   return setting;
 }
 
-Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& environment,
-                            const Catalog* tasks) {
+namespace {
+
+/// `prompt`: the first messages; nil: they are lost.
+Result<Value> trajectory_after(Value prompt, const StoredEpisode& stored) {
   const EpisodeRecord& r = stored.record;
-  Value messages = Value::array();
-  bool prompt_lost = true;
-  if (tasks != nullptr) {
-    if (auto first = first_messages(r, environment, *tasks)) {
-      messages = std::move(*first);
-      prompt_lost = false;
+  const bool prompt_lost = !prompt.is_array();
+  Value messages = prompt_lost ? Value::array() : std::move(prompt);
+  Value turns = Value::array(), calls = Value::array(), returns;
+  std::size_t call = 0;
+  const auto add_calls_until = [&](std::int64_t turn) -> Status {
+    for (; call < stored.calls.size() && stored.calls[call].turn <= turn; ++call) {
+      const CallRecord& record = stored.calls[call];
+      HONE_ASSIGN(const Value reply, recorded_value(*record.reply));
+      HONE_ASSIGN(const Value action, recorded_value(*record.action));
+      calls.push(call_value(record, action, reply, messages.as_array().size(),
+                            reward_of_turn(stored, record.turn)));
+      add_messages(reply, messages);
     }
-  }
-  Value turns = Value::array(), returns;
+    return {};
+  };
   for (const TurnRecord& turn : stored.turns) {
+    HONE_TRY(add_calls_until(turn.turn));
     HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));
     HONE_ASSIGN(const Value action, recorded_value(*turn.action));
     turns.push(turn_value(turn, action, reply, messages.as_array().size()));
-    const Value said = copy_of(copy_of(reply, "observation"), "messages");
-    if (said.is_array()) {
-      for (const Value& message : said.as_array()) messages.push(message);
-    }
+    add_messages(reply, messages);
     returns = copy_of(reply, "returns");
   }
+  HONE_TRY(add_calls_until(INT64_MAX));
   HONE_ASSIGN(Value reward_config, recorded_value(r.reward_config));
   return Value::map({{"episode", episode_name(r.id)},
                      {"environment", r.environment},
@@ -103,18 +143,34 @@ Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& envi
                      {"prompt_lost", prompt_lost},
                      {"messages", std::move(messages)},
                      {"turns", std::move(turns)},
+                     {"calls", std::move(calls)},
                      {"returns", std::move(returns)}});
+}
+
+}  // namespace
+
+Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& environment,
+                            const Catalog* tasks) {
+  if (tasks == nullptr) return trajectory_without_prompt(stored);
+  auto first = first_messages(stored.record, environment, *tasks);
+  return trajectory_after(first ? std::move(*first) : Value(), stored);
+}
+
+Result<Value> trajectory_without_prompt(const StoredEpisode& stored) {
+  return trajectory_after(Value(), stored);
 }
 
 Result<Value> reward_input_of(const StoredEpisode& stored, const Environment& environment,
                               const Catalog& tasks) {
   HONE_ASSIGN(const Setting setting, setting_of(stored.record, environment, tasks));
+  std::vector<CallFacts> calls;
+  for (const CallRecord& call : stored.calls) calls.push_back({call.turn, call.call, call.tool});
   Value turns = Value::array();
   bool ended = stored.state != RecordState::kOpen;
   for (const TurnRecord& turn : stored.turns) {
     HONE_ASSIGN(const Value reply, recorded_value(*turn.reply));
     const Value verdict = turn.scored ? copy_of(copy_of(reply, "info"), "verdict") : Value();
-    turns.push(Value::map({{"turn", turn.turn}, {"scored", turn.scored}, {"verdict", verdict}}));
+    turns.push(turn_for_reward(turn.turn, turn.scored, verdict, calls));
     ended = ended || turn.ended;
   }
   return Value::map({{"task", task_for_client(*setting.task, stored.record.backend)},

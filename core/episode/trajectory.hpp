@@ -19,6 +19,8 @@ namespace hone {
 /// lacks the first prompt ("prompt_lost": true). An error: hone did not write this record.
 Result<Value> trajectory_of(const StoredEpisode& stored, const Environment& environment,
                             const Catalog* tasks);
+/// The same without the first prompt, for an environment that is not available.
+Result<Value> trajectory_without_prompt(const StoredEpisode& stored);
 
 /// The environment of a recorded episode; failed_precondition if it is not among these.
 Result<const Environment*> environment_of(const StoredEpisode& stored,

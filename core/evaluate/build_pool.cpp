@@ -1,6 +1,7 @@
 // Standby builders, builds, and the artifact cache.
 #include "evaluate/build_pool.hpp"
 
+#include "base/code_number.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
 #include "channel/stream.hpp"
@@ -20,13 +21,16 @@ constexpr double kGraceSeconds = 10;  // added to the builder's own time limit (
 // Rationale: a compiler's limit is processor time. Its elapsed time may be this many times longer, because
 // other processes may use its core. Beyond that it is a fault.
 constexpr double kClockFactor = 6;
+// Limit for a build with sanitizers and the run of its program (s). The program can stop its builder, so this is how long
+// it can hold up other builds.
+constexpr double kSanitizerSeconds = 40;
 constexpr std::int64_t kFileBytesMax = std::int64_t{64} << 20;
 
 Result<Built> built_from_value(const Value& value) {
   if (const Value* error = value.find("error")) {
     const Value* code = value.find("code");
     return Error{
-        code != nullptr && code->is_int() ? static_cast<Code>(code->as_int()) : Code::kInternal,
+        code != nullptr && code->is_int() ? error_code_of(code->as_int()) : Code::kInternal,
         error->is_string() ? error->as_string() : "builder failed"};
   }
   Fields f(value, "build result");
@@ -36,19 +40,33 @@ Result<Built> built_from_value(const Value& value) {
   built.diagnostics = f.text_or("diagnostics", "");
   built.toolchain = f.text_or("toolchain", "");
   const Value* artifact = f.value("artifact");
+  const Value* report = f.value_or_null("report");
   HONE_TRY(f.finish_loosely());
   HONE_ASSIGN(built.failure, parse_enum<BuildFailure>(failure));
   if (built.ok != (built.failure == BuildFailure::kNone))
     return internal_error("build result: found ok " + std::string(built.ok ? "true" : "false") +
-                          " with failure '" + failure + "', expected a failure exactly if not ok");
+                          " with failure '" + failure +
+                          "', expected a failure if and only if ok is false");
   if (artifact->is_bytes()) built.artifact = artifact->as_bytes();
-  if (built.ok && built.artifact.empty()) return internal_error("build result: no artifact");
+  if (report != nullptr) built.report = *report;
+  return built;
+}
+
+/// A builder that ran a submission's program and did not answer: the program stopped or ended it. That is the submission's
+/// doing, so it is an answer and not a fault.
+Built built_without_answer() {
+  Built built;
+  built.ok = true;
+  built.report = Value::map(
+      {{"output", "the program did not end in time, or ended its sandbox"}, {"status", 137}});
   return built;
 }
 
 std::size_t bytes_of(const Built& built) {
+  constexpr std::size_t kEntryBytes = 4096;  // of the entry itself, its key among them
   const std::size_t plan = built.plan == nullptr ? 0 : built.plan->bytes.size();
-  return built.artifact.size() + built.diagnostics.size() + plan;
+  const std::size_t report = built.report.is_nil() ? 0 : to_msgpack(built.report).size();
+  return kEntryBytes + built.artifact.size() + built.diagnostics.size() + plan + report;
 }
 
 /// The facts of a device that torch and Triton use.
@@ -86,6 +104,16 @@ BuildRequest probe_request(const std::string& language, const EvaluatorOptions& 
   return request;
 }
 
+/// The driver is the last source.
+void add_program(const BuildRequest& request, Value& value) {
+  Value sources = *value.find("sources");
+  sources.push(Value::map({{"name", "driver.c"}, {"text", request.program->driver}}));
+  value.set("sources", std::move(sources));
+  value.set("files",
+            Value::array({Value::map(
+                {{"name", kSanitizerInputs}, {"bytes", Value::bytes(request.program->inputs)}})}));
+}
+
 /// The compiler's path, where it is known.
 std::string path_of(const Toolchain& toolchain) {
   const Value* own = toolchain.options.find("compiler");
@@ -99,7 +127,7 @@ BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options, Zygote
   if (zygotes_ != nullptr) extensions_ = std::make_unique<Extensions>(*zygotes_, options_);
 }
 
-Result<BuildPool::Standby> BuildPool::start_builder() {
+Result<BuildPool::Standby> BuildPool::start_builder(std::vector<int> cpus) {
   HONE_ASSIGN(auto ends, stream_pair());
   SpawnRequest request;
   request.jail = Jail::kBuilder;
@@ -116,6 +144,7 @@ Result<BuildPool::Standby> BuildPool::start_builder() {
   }
   request.arguments.insert(request.arguments.end(), compilers.begin(), compilers.end());
   request.fds = {ends.second.get()};
+  request.cpus = std::move(cpus);
   request.limits.memory_bytes = options_.build_memory_mb << 20;
   request.limits.file_bytes = kFileBytesMax;
   request.limits.cpu_seconds = options_.build_seconds;
@@ -149,15 +178,21 @@ void BuildPool::refill() {
 }
 
 Result<Built> BuildPool::ask_builder(const Value& request) {
-  HONE_ASSIGN(Standby builder, take_builder());
+  const bool runs_submission = request.find("files") != nullptr;
+  HONE_ASSIGN(Standby builder,
+              runs_submission ? start_builder(cores_for_programs(options_.devices, cores_of(0)))
+                              : take_builder());
+  const double seconds = runs_submission ? kSanitizerSeconds : clock_seconds() + kGraceSeconds;
   const Status sent = send_message(builder.socket.get(), to_msgpack(request), {}, kSendSeconds);
-  auto answer = receive_message(builder.socket.get(), kResultMax, clock_seconds() + kGraceSeconds,
-                                builder.process->pidfd());
+  auto answer =
+      receive_message(builder.socket.get(), kResultMax, seconds, builder.process->pidfd());
   if (sent && answer) {
     CodecLimits limits;
     limits.bytes_max = kResultMax;
     HONE_ASSIGN(const Value value, from_msgpack(answer->bytes, limits));
     HONE_ASSIGN(Built built, built_from_value(value));
+    if (built.ok && built.artifact.empty() && !runs_submission)
+      return internal_error("build result: no artifact");
     if (built.failure != BuildFailure::kKilled && built.failure != BuildFailure::kOutOfMemory)
       return built;
     // Decides whether the build exceeded its own memory limit or the machine lacked memory. Only the first is
@@ -170,6 +205,7 @@ Result<Built> BuildPool::ask_builder(const Value& request) {
   }
   builder.process->kill();
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
+  if (runs_submission) return built_without_answer();
   if (exit.out_of_memory) {
     Built killed;
     killed.failure = BuildFailure::kKilled;
@@ -188,12 +224,8 @@ double BuildPool::clock_seconds() const {
 
 Value BuildPool::request_value(const BuildRequest& request, const Toolchain& toolchain,
                                bool version) const {
-  Value flags = Value::array();
-  for (const std::string& flag : toolchain.flags) flags.push(flag);
-  Value entries = Value::array();
-  for (const std::string& entry : request.entries) entries.push(entry);
   Value options = Value::map({{"compiler", toolchain.compiler},
-                              {"flags", std::move(flags)},
+                              {"flags", texts_value(toolchain.flags)},
                               {"threads", request.threads},
                               {"seconds", clock_seconds()},
                               {"version", version}});
@@ -208,10 +240,13 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
     if (file.name != request.name)
       sources.push(Value::map({{"name", file.name}, {"text", file.text}}));
   }
-  return Value::map({{"sources", std::move(sources)},
-                     {"language", request.language},
-                     {"entries", std::move(entries)},
-                     {"options", std::move(options)}});
+  if (!request.report.empty()) options.set("report", request.report);
+  Value value = Value::map({{"sources", std::move(sources)},
+                            {"language", request.language},
+                            {"entries", texts_value(request.entries)},
+                            {"options", std::move(options)}});
+  if (request.program != nullptr) add_program(request, value);
+  return value;
 }
 
 Status BuildPool::use_device(const Value& facts) {
@@ -244,12 +279,13 @@ std::shared_ptr<const Built> BuildPool::find_cached(const std::string& key) {
 void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> built) {
   MutexLock lock(mutex_);
   if (cache_.count(key) != 0) return;
-  cache_bytes_ += bytes_of(*built);
+  const std::size_t bytes = bytes_of(*built);
+  cache_bytes_ += bytes;
   ages_.push_front(key);
-  cache_[key] = {std::move(built), ages_.begin()};
+  cache_[key] = {std::move(built), bytes, ages_.begin()};
   while (cache_bytes_ > options_.cache_mb << 20 && cache_.size() > 1) {
     const auto oldest = cache_.find(ages_.back());
-    cache_bytes_ -= bytes_of(*oldest->second.built);
+    cache_bytes_ -= oldest->second.bytes;
     cache_.erase(oldest);
     ages_.pop_back();
   }
@@ -337,8 +373,9 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   if (built.plan == nullptr) HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));
   // A build that ran into a limit may succeed on a less busy machine, so it is not cached.
-  if ((shared->ok && !shared->is_incomplete) ||
-      (shared->failure == BuildFailure::kRefused && !shared->doubtful))
+  // The result of a run is not cached either: it may differ.
+  const bool is_kept = request.program == nullptr && shared->ok && !shared->is_incomplete;
+  if (is_kept || (shared->failure == BuildFailure::kRefused && !shared->doubtful))
     remember(key, shared);
   return shared;
 }

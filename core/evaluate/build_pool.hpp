@@ -15,6 +15,7 @@
 #include "evaluate/options.hpp"
 #include "evaluate/recording.hpp"
 #include "evaluate/zygotes.hpp"
+#include "examine/sanitizer.hpp"
 #include "model/task.hpp"
 #include "model/work.hpp"
 #include "plugin/backend.hpp"
@@ -30,7 +31,9 @@ struct BuildRequest {
   std::vector<std::string> entries;  ///< functions or kernels that the artifact must have
   std::vector<Source> support = {};  ///< further files of the task
   int threads = 1;
-  bool record = false;  ///< of a module: its plan is wanted, too
+  bool record = false;      ///< of a module: its plan is wanted, too
+  std::string report = {};  ///< report that is wanted, too (backend.h); empty: none
+  std::shared_ptr<const SanitizerProgram> program = {};  ///< of the report "sanitizer"; else null
 };
 
 /// The result of a build.
@@ -40,6 +43,7 @@ struct Built {
   std::string diagnostics;                       ///< unfiltered compiler output
   std::string artifact;                          ///< the library's bytes
   std::string toolchain;                         ///< the compiler's version, if requested
+  Value report;                                  ///< the report, if requested; else nil
   DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered
   std::string raised;                            ///< the exception of the dry run
   std::shared_ptr<const RecordedPlan> plan;      ///< of a module, if it could be recorded
@@ -90,7 +94,8 @@ class BuildPool {
     std::unique_ptr<Process> process;
     UniqueFd socket;
   };
-  Result<Standby> start_builder();
+  /// `cpus`: the cores that it may use; empty: all.
+  Result<Standby> start_builder(std::vector<int> cpus = {});
   Result<Standby> take_builder();
   void refill();
   Result<Built> ask_builder(const Value& request);
@@ -115,6 +120,7 @@ class BuildPool {
   std::list<Standby> standby_ HONE_GUARDED_BY(mutex_);
   struct Entry {
     std::shared_ptr<const Built> built;
+    std::size_t bytes;
     std::list<std::string>::iterator age;
   };
   std::map<std::string, Entry> cache_ HONE_GUARDED_BY(mutex_);

@@ -20,12 +20,16 @@ std::string bound_text(double bound) { return std::to_string(static_cast<std::in
 
 }  // namespace
 
+Counters::OfClient& Counters::of_client(const std::string& client) {
+  const bool apart = clients_.size() < kClientsMax || clients_.count(client) > 0;
+  return clients_[apart ? client : "(others)"];
+}
+
 void Counters::count(const Result<Verdict>& result, const std::string& client) {
   MutexLock lock(mutex_);
   if (!result) ++faults_[std::string(code_name(result.error().code))];
   if (!result && result.error().code == Code::kCancelled) return;  // the client has cancelled it
-  const bool apart = clients_.size() < kClientsMax || clients_.count(client) > 0;
-  OfClient& of = clients_[apart ? client : "(others)"];
+  OfClient& of = of_client(client);
   if (!result) {
     ++of.unscored;
     const double steps = static_cast<double>(of.judged + of.unscored);
@@ -49,6 +53,17 @@ void Counters::count(const Result<Verdict>& result, const std::string& client) {
     histogram.sum += ms;
     ++histogram.buckets[bucket_of(ms)];
   }
+}
+
+void Counters::count(Tool tool, const Result<Examination>& found, const std::string& client) {
+  MutexLock lock(mutex_);
+  ++(found ? tools_ : tool_errors_)[std::string(enum_name(tool))];
+  if (!found || !found->verdict) return;
+  const Verdict& verdict = *found->verdict;
+  if (verdict.second_look.empty() && verdict.caught.empty()) return;
+  OfClient& of = of_client(client);
+  if (!verdict.second_look.empty()) ++of.tool_second_looks[verdict.second_look];
+  if (!verdict.caught.empty()) ++of.tool_caught[verdict.caught];
 }
 
 Value Counters::value() const {
@@ -75,10 +90,14 @@ Value Counters::value() const {
     clients.set(name, Value::map({{"judged", static_cast<std::int64_t>(of.judged)},
                                   {"second_looks", as_map(of.second_looks)},
                                   {"caught", as_map(of.caught)},
+                                  {"tool_second_looks", as_map(of.tool_second_looks)},
+                                  {"tool_caught", as_map(of.tool_caught)},
                                   {"unscored", static_cast<std::int64_t>(of.unscored)},
                                   {"often_unscored", of.often_unscored}}));
   }
   return Value::map({{"evaluations", as_map(outcomes_)},
+                     {"tools", as_map(tools_)},
+                     {"tool_errors", as_map(tool_errors_)},
                      {"faults", as_map(faults_)},
                      {"stage_ms", std::move(stages)},
                      {"clients", std::move(clients)}});

@@ -7,6 +7,7 @@
 
 #include "base/mutex.hpp"
 #include "base/result.hpp"
+#include "model/examination.hpp"
 #include "model/value.hpp"
 #include "model/verdict.hpp"
 
@@ -21,9 +22,12 @@ class Counters {
   /// Counts the result of one step. Warns in the log once a client has many steps without a verdict, because
   /// a submission that prevents its own score could profit from that.
   void count(const Result<Verdict>& result, const std::string& client);
-  /// {"evaluations": {outcome: n}, "faults": {code: n}, "stage_ms": {stage: {"count", "sum",
+  /// Counts the use of a tool. A verdict counts for its client as a step's does, under names of its own.
+  void count(Tool tool, const Result<Examination>& found, const std::string& client);
+  /// {"evaluations": {outcome: n}, "tools": {tool: n}, "tool_errors": {tool: n}, "faults": {code: n}, "stage_ms": {stage: {"count", "sum",
   /// "buckets": {"le": n}}}, "clients": {client: {"judged": n, "second_looks": {outcome: n},
-  /// "caught": {class: n}, "unscored": n, "often_unscored": flag}}}
+  /// "caught": {class: n}, "tool_second_looks": {outcome: n}, "tool_caught": {class: n}, "unscored": n,
+  /// "often_unscored": flag}}}
   Value value() const;
 
  private:
@@ -38,10 +42,13 @@ class Counters {
   struct OfClient {
     std::uint64_t judged = 0, unscored = 0;
     bool often_unscored = false;  ///< was over the threshold; never reset
-    std::map<std::string, std::uint64_t> second_looks, caught;
+    std::map<std::string, std::uint64_t> second_looks, caught, tool_second_looks, tool_caught;
   };
+  OfClient& of_client(const std::string& client) HONE_REQUIRES(mutex_);
   std::map<std::string, OfClient> clients_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, Histogram> stages_ HONE_GUARDED_BY(mutex_);
+  std::map<std::string, std::uint64_t> tools_ HONE_GUARDED_BY(mutex_), tool_errors_
+      HONE_GUARDED_BY(mutex_);
 };
 
 }  // namespace hone

@@ -34,6 +34,7 @@ JudgeRequest request_of(const DeviceJob& job, const EvaluatorOptions& options,
                         const std::string& key) {
   MeasureSettings settings = options.measure;
   settings.measure = job.measure;
+  settings.shown_only = job.shown_only;
   settings.swapped = job.swapped;
   settings.submission_seconds = submission_seconds(options, job.limit_s);
   JudgeRequest request;
@@ -219,6 +220,11 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
   return internal_error("admission of " + task->id + ": " + std::get<Judgement>(*admitted).message);
 }
 
+std::string Device::problem() const {
+  MutexLock lock(problem_mutex_);
+  return problem_;
+}
+
 void Device::close() {
   closed_ = true;
   cancel();
@@ -236,7 +242,12 @@ Status Device::ensure_judge() {
     pool_.await_ended();
   }
   if (judge_.is_started()) return {};
-  HONE_ASSIGN(facts_, start_judge(judge_, launcher_, builds_, options_, spec_));
+  auto facts = start_judge(judge_, launcher_, builds_, options_, spec_);
+  {
+    MutexLock lock(problem_mutex_);
+    problem_ = facts || closed_ ? "" : facts.error().in(lock_.lane()).message;
+  }
+  HONE_ASSIGN(facts_, std::move(facts));
   const Value* memory = facts_.find("memory_bytes");
   if (options_.device_code && memory != nullptr && memory->is_int() && memory->as_int() > 0) {
     shared_.memory.set_bytes(static_cast<std::uint64_t>(memory->as_int()));

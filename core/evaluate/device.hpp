@@ -78,6 +78,8 @@ class Device {
   TaskMemory& memory() { return shared_.memory; }
   /// The device's facts as reported by the judge, once started.
   const Value& facts() const { return facts_; }
+  /// Why its judge could not be started; empty: it was. [any thread]
+  std::string problem() const;
   /// Number of processes used by submitted modules so far. [any thread]
   std::size_t module_processes() const { return module_processes_; }
   /// Whether this lane has the reference and the baseline of the task with this key ready. [the thread of
@@ -127,6 +129,8 @@ class Device {
   KeptProcesses kept_;
   TaskSlots slots_;
   Value facts_;
+  mutable Mutex problem_mutex_;
+  std::string problem_ HONE_GUARDED_BY(problem_mutex_);
   RunningProcess running_;
   Circumstances circumstances_;  ///< of the current evaluation
   std::int64_t last_process_ = 0;

@@ -25,7 +25,8 @@ struct DeviceJob {
   std::uint64_t seed = 0;
   double limit_s = 1e9;  ///< time limit of the step (s)
   bool measure = true;
-  bool swapped = false;  ///< the sides of the measurement change places
+  bool shown_only = false;  ///< checks the shown shapes alone
+  bool swapped = false;     ///< the sides of the measurement change places
   Isolation isolation = {};
   bool keeps_lock = false;  ///< continues with the lock and the memory of the job's last evaluation
   const std::atomic<bool>* over = nullptr;  ///< set once the step has been answered; may be null

@@ -30,6 +30,7 @@
 #include "evaluate/judging.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "evaluate/sources.hpp"
+#include "evaluate/tools.hpp"
 #include "evaluate/verdicts.hpp"
 
 namespace hone {
@@ -37,6 +38,63 @@ namespace {
 
 constexpr std::size_t kBuiltAhead = 4;  // submissions built ahead for each device and lane
 constexpr double kStuckFactor = 4;      // attempts of one job, each with a wait for all other lanes
+
+BuildFinding build_finding_of(const Result<std::shared_ptr<const Built>>& built) {
+  BuildFinding finding;
+  finding.has_answer = built.ok();
+  finding.is_hopeless = !built && built.error().code == Code::kFailedPrecondition;
+  finding.is_doubtful = built && (*built)->doubtful;
+  finding.is_starved = built && (*built)->failure == BuildFailure::kStarved;
+  return finding;
+}
+
+/// Builds as often as decide_build() says.
+Result<std::shared_ptr<const Built>> build_as_often_as_needed(const BuildRequest& request,
+                                                              BuildPool& pool) {
+  bool known_is_built = false;
+  for (int builds = 1;; ++builds) {
+    auto built = pool.build(request);
+    switch (decide_build(builds, known_is_built, build_finding_of(built))) {
+      case BuildNext::kAccept:
+        return built;
+      case BuildNext::kFault:
+        if (!built) return built.error();
+        return unavailable(
+            "the compiler got too little processor time or memory; reduce the load of the "
+            "machine or raise evaluate.build_seconds");
+      case BuildNext::kBuildAgain:
+        break;
+      case BuildNext::kBuildKnown:
+        log_warning("evaluate", "a build failed twice without a message about its source");
+        if (auto known = pool.self_test(); !known) return known.error();
+        known_is_built = true;
+        break;
+    }
+  }
+}
+
+/// Why the task's baseline has no plan; empty: it has one.
+std::string why_baseline_is_not_recorded(const Task& task, const EvaluatorOptions& options,
+                                         BuildPool& builds) {
+  const auto source = planned_baseline(task, options);
+  if (!source) return source.error().message;
+  if (!source->build.record)
+    return "with baseline: compile, eager mode and torch.compile are timed to choose it";
+  const auto built = builds.build(source->build);
+  if (!built) return built.error().message;
+  return (*built)->ok ? (*built)->not_recorded : "it does not build";
+}
+
+/// Adds to a verdict what only the host knows.
+void complete(const std::string& fingerprint, const Job& job, Verdict& verdict) {
+  const std::string& precision = job.submission.task->precision;
+  verdict.fingerprint = fingerprint + (precision.empty() ? "" : "; " + precision);
+  verdict.source_hash = sha256_hex(job.submission.source);
+  if (has_module_reference(job.mode) && uses_device(job.mode))
+    verdict.timing = job.mode == Mode::kRecordedModule ? "device" : "call";
+  verdict.not_recorded = job.not_recorded;
+  job.times.fill(verdict);
+}
 
 class LocalEvaluator : public Evaluator {
  public:
@@ -46,6 +104,7 @@ class LocalEvaluator : public Evaluator {
         zygotes_(zygotes == nullptr ? *own_zygotes_ : *zygotes),
         builds_(launcher, options_, &zygotes_),
         judging_(options_, builds_),
+        isolation_(launcher.level()),
         hold_s_(hold_seconds(options_)) {
     const auto add = [&](const DeviceSpec& spec, SharedByLanes& shared) {
       devices_.push_back(
@@ -82,6 +141,7 @@ class LocalEvaluator : public Evaluator {
     HONE_ASSIGN(const std::string toolchain, builds_.self_test());
     if (!options_.device_code) HONE_TRY(start_devices());
     if (options_.toolchains.count("python") != 0) zygotes_.begin();
+    facts_ = devices_.front()->facts();
     fingerprint_ = (options_.device_code ? device_name(devices_.front()->facts()) : hardware) +
                    "; " + toolchain;
     for (int i = 0; i < options_.builders; ++i) threads_.emplace_back([this] { build_loop(); });
@@ -92,6 +152,72 @@ class LocalEvaluator : public Evaluator {
   }
 
   Result<std::uint64_t> submit(Submission submission, Progress progress, Done done) override {
+    return add_job(std::move(submission), std::nullopt, std::move(progress),
+                   [done = std::move(done)](Result<Examination> found) {
+                     if (!found) return done(found.error());
+                     done(std::move(*found->verdict));
+                   });
+  }
+
+  Result<std::uint64_t> examine(Submission submission, Tool tool, Progress progress,
+                                Examined done) override {
+    return add_job(std::move(submission), tool, std::move(progress), std::move(done));
+  }
+
+  void cancel(std::uint64_t id) override {
+    JobPtr job;
+    {
+      MutexLock lock(mutex_);
+      const auto found = jobs_.find(id);
+      if (found == jobs_.end()) return;
+      job = found->second;
+    }
+    end_early(job, Error{Code::kCancelled, "cancelled"});
+  }
+
+  void drop_queued() override {
+    std::vector<JobPtr> queued;
+    {
+      MutexLock lock(mutex_);
+      while (auto job = waiting_.pop()) queued.push_back(std::move(*job));
+    }
+    for (const JobPtr& job : queued) finish(job, Error{Code::kCancelled, "dropped from the queue"});
+  }
+
+  std::string waits_for() const override { return zygotes_.importing() ? "PyTorch's import" : ""; }
+  std::size_t pending() const override {
+    MutexLock lock(mutex_);
+    return jobs_.size();
+  }
+
+  std::vector<std::string> problems() const override {
+    std::vector<std::string> found;
+    // Other lanes of a device may lack memory while the first one works.
+    for (std::size_t i = 0; i < options_.devices.size(); ++i) {
+      if (std::string problem = devices_[i]->problem(); !problem.empty())
+        found.push_back(std::move(problem));
+    }
+    return found;
+  }
+
+  Value stats() const override {
+    Value stats = counters_.value();
+    stats.set("devices_failing", problems().size());
+    std::size_t module_processes = 0;
+    for (const auto& device : devices_) module_processes += device->module_processes();
+    stats.set("module_processes", module_processes);
+    MutexLock lock(mutex_);
+    stats.set("queue", waiting_.size())
+        .set("pending", jobs_.size())
+        .set("devices", options_.devices.size());
+    return stats;
+  }
+
+  std::string fingerprint() const override { return fingerprint_; }
+
+ private:
+  Result<std::uint64_t> add_job(Submission submission, std::optional<Tool> tool, Progress progress,
+                                Examined done) {
     const auto sources = submission.task->backends.find(submission.backend);
     if (submission.backend != options_.backend || sources == submission.task->backends.end()) {
       return invalid_argument("task " + submission.task->id + " cannot be run on backend '" +
@@ -115,6 +241,7 @@ class LocalEvaluator : public Evaluator {
     job->submission = std::move(submission);
     job->progress = std::move(progress);
     job->done = std::move(done);
+    job->tool = tool;
     MutexLock lock(mutex_);
     if (stopping_) return unavailable("the server is shutting down");
     if (jobs_.size() >= options_.queue_max)
@@ -133,38 +260,6 @@ class LocalEvaluator : public Evaluator {
     return job->id;
   }
 
-  void cancel(std::uint64_t id) override {
-    JobPtr job;
-    {
-      MutexLock lock(mutex_);
-      const auto found = jobs_.find(id);
-      if (found == jobs_.end()) return;
-      job = found->second;
-    }
-    end_early(job, Error{Code::kCancelled, "cancelled"});
-  }
-
-  std::string waits_for() const override { return zygotes_.importing() ? "PyTorch's import" : ""; }
-  std::size_t pending() const override {
-    MutexLock lock(mutex_);
-    return jobs_.size();
-  }
-
-  Value stats() const override {
-    Value stats = counters_.value();
-    std::size_t module_processes = 0;
-    for (const auto& device : devices_) module_processes += device->module_processes();
-    stats.set("module_processes", module_processes);
-    MutexLock lock(mutex_);
-    stats.set("queue", waiting_.size())
-        .set("pending", jobs_.size())
-        .set("devices", options_.devices.size());
-    return stats;
-  }
-
-  std::string fingerprint() const override { return fingerprint_; }
-
- private:
   Status start_devices() {
     // Other lanes start when they get their first job.
     for (std::size_t i = 0; i < options_.devices.size(); ++i) HONE_TRY(devices_[i]->start());
@@ -173,6 +268,10 @@ class LocalEvaluator : public Evaluator {
 
   /// Ends a job, once; later calls are ignored.
   void finish(const JobPtr& job, Result<Verdict> result) {
+    if (!result) return end(job, result.error());
+    end(job, Examination{std::move(*result), Value::map()});
+  }
+  void end(const JobPtr& job, Result<Examination> found) {
     if (job->over.exchange(true)) return;
     {
       MutexLock lock(mutex_);
@@ -181,17 +280,14 @@ class LocalEvaluator : public Evaluator {
       if (mine != by_client_.end() && --mine->second == 0) by_client_.erase(mine);
       changed_.notify_all();
     }
-    if (result) {
-      const std::string& precision = job->submission.task->precision;
-      result->fingerprint = fingerprint_ + (precision.empty() ? "" : "; " + precision);
-      result->source_hash = sha256_hex(job->submission.source);
-      if (has_module_reference(job->mode) && uses_device(job->mode))
-        result->timing = job->mode == Mode::kRecordedModule ? "device" : "call";
-      result->not_recorded = job->not_recorded;
-      job->times.fill(*result);
+    if (found && found->verdict) complete(fingerprint_, *job, *found->verdict);
+    if (job->tool) {
+      counters_.count(*job->tool, found, job->submission.client);
+    } else {
+      counters_.count(found ? Result<Verdict>(*found->verdict) : Result<Verdict>(found.error()),
+                      job->submission.client);
     }
-    counters_.count(result, job->submission.client);
-    job->done(std::move(result));
+    job->done(std::move(found));
   }
 
   void end_early(const JobPtr& job, Error why) {
@@ -214,77 +310,86 @@ class LocalEvaluator : public Evaluator {
       if (job->over) continue;
       job->times.building_s = monotonic_s();
       job->progress(Stage::kBuilding);
-      const Submission& s = job->submission;
-      auto source = planned_submission(*s.task, s.language, s.source, options_);
-      if (!source) {
-        finish(job, verdict_of_plan(source.error(), submission_name(s.language, options_)));
-        continue;
+      if (job->tool == Tool::kHardware) {
+        // A device's thread answers it, because it may measure that device's core.
+        push_built(job);
+      } else if (auto source = source_of(job)) {
+        build_job(job, *source);
       }
-      job->plan = std::move(source->plans[Form::kEntry]);
-      // Both sides are timed the same way, so a submission is recorded only if its baseline is.
-      if (source->build.record) {
-        if (job->not_recorded.empty()) {
-          const std::string why = why_baseline_is_not_recorded(*s.task);
-          if (!why.empty()) job->not_recorded = "the baseline: " + why;
-        }
-        source->build.record = job->not_recorded.empty();
-        if (!source->build.record && options_.modules == "plan") {
-          finish(job, failed_precondition(
-                          "task " + s.task->id +
-                          ": modules: plan needs a recorded baseline, and there is none (" +
-                          job->not_recorded + "); set modules: auto"));
-          continue;
-        }
-      }
-      const Result<std::shared_ptr<const Built>> built = build(source->build);
-      job->times.built_s = monotonic_s();
-      if (!built) {
-        finish(job, built.error().in("build"));
-        continue;
-      }
-      if (auto failed =
-              verdict_of_build(**built, submission_name(s.language, options_), options_)) {
-        finish(job, std::move(*failed));
-        continue;
-      }
-      if (auto failed = verdict_of_dry_run(**built)) {
-        finish(job, std::move(*failed));
-        continue;
-      }
-      job->built = *built;
-      if (source->build.record) job->not_recorded = (*built)->not_recorded;
-      job->mode =
-          source->build.record && job->not_recorded.empty() ? Mode::kRecordedModule : source->mode;
-      if (auto refused = verdict_of_recording(job->not_recorded, options_)) {
-        finish(job, std::move(*refused));
-        continue;
-      }
-      job->task_key = slot_key(*s.task, job->mode);
-      const auto need = devices_.front()->memory().need(*s.task);
-      job->memory_bytes = need ? need->expected() : 0;
-      build_trusted(*s.task, options_, builds_);
-      MutexLock lock(mutex_);
-      built_.push(s.client, s.episode, job);
-      changed_.notify_all();
     }
   }
 
-  /// Empty: it has a plan.
-  std::string why_baseline_is_not_recorded(const Task& task) {
-    const auto source = planned_baseline(task, options_);
-    if (!source) return source.error().message;
-    if (!source->build.record)
-      return "with baseline: compile, eager mode and torch.compile are timed to choose it";
-    const auto built = builds_.build(source->build);
-    if (!built) return built.error().message;
-    return (*built)->ok ? (*built)->not_recorded : "it does not build";
+  void push_built(const JobPtr& job) {
+    MutexLock lock(mutex_);
+    built_.push(job->submission.client, job->submission.episode, job);
+    changed_.notify_all();
+  }
+
+  /// What to build; nullopt: the job has ended.
+  std::optional<PlannedSource> source_of(const JobPtr& job) {
+    const Submission& s = job->submission;
+    auto source = planned_submission(*s.task, s.language, s.source, options_);
+    if (!source) {
+      finish(job, verdict_of_plan(source.error(), submission_name(s.language, options_)));
+      return std::nullopt;
+    }
+    if (job->tool) {
+      if (Status can =
+              prepare_build(*job->tool, *s.task, options_, isolation_, s.language, *source);
+          !can) {
+        end(job, Examination{std::nullopt, Value::map({{"unavailable", can.error().message}})});
+        return std::nullopt;
+      }
+    }
+    if (s.profile && !job->tool) add_code_report(options_, s.language, source->build);
+    job->plan = std::move(source->plans[Form::kEntry]);
+    if (!source->build.record) return std::move(*source);
+    // Both sides are timed the same way, so a submission is recorded only if its baseline is.
+    if (job->not_recorded.empty()) {
+      const std::string why = why_baseline_is_not_recorded(*s.task, options_, builds_);
+      if (!why.empty()) job->not_recorded = "the baseline: " + why;
+    }
+    source->build.record = job->not_recorded.empty();
+    if (source->build.record || options_.modules != "plan") return std::move(*source);
+    finish(job,
+           failed_precondition("task " + s.task->id +
+                               ": modules: plan needs a recorded baseline, and there is none (" +
+                               job->not_recorded + "); set modules: auto"));
+    return std::nullopt;
+  }
+
+  void build_job(const JobPtr& job, const PlannedSource& source) {
+    const Submission& s = job->submission;
+    const Result<std::shared_ptr<const Built>> built =
+        build_as_often_as_needed(source.build, builds_);
+    job->times.built_s = monotonic_s();
+    if (!built) return finish(job, built.error().in("build"));
+    if (auto failed = verdict_of_build(**built, submission_name(s.language, options_), options_))
+      return finish(job, std::move(*failed));
+    if (auto failed = verdict_of_dry_run(**built)) return finish(job, std::move(*failed));
+    job->built = *built;
+    if (job->tool && !is_judged(*job->tool)) {
+      return end(job, Examination{std::nullopt, facts_of_build(*job->tool, source.build, **built)});
+    }
+    if (source.build.record) job->not_recorded = (*built)->not_recorded;
+    job->mode =
+        source.build.record && job->not_recorded.empty() ? Mode::kRecordedModule : source.mode;
+    if (auto refused = verdict_of_recording(job->not_recorded, options_))
+      return finish(job, std::move(*refused));
+    job->task_key = slot_key(*s.task, job->mode);
+    const auto need = devices_.front()->memory().need(*s.task);
+    job->memory_bytes = need ? need->expected() : 0;
+    build_trusted(*s.task, options_, builds_);
+    push_built(job);
   }
 
   /// Puts a module whose plan could not be replayed back into the queue, to be judged in a process of its own. False: the
-  /// result counts.
+  /// result counts. Rationale: a plan that fails in a measurement was replayed in the checks. It could fail on purpose to be
+  /// measured once more.
   bool judge_without_plan(const JobPtr& job, const Result<Verdict>& result) {
-    const bool failed = result ? result->outcome == Outcome::kCrashed
-                               : result.error().code == Code::kFailedPrecondition;
+    const bool failed =
+        result ? result->outcome == Outcome::kCrashed && result->stage != VerdictStage::kMeasure
+               : result.error().code == Code::kFailedPrecondition;
     if (!failed || options_.modules != "auto" || job->mode != Mode::kRecordedModule || job->over)
       return false;
     const Submission& s = job->submission;
@@ -295,39 +400,6 @@ class LocalEvaluator : public Evaluator {
     waiting_.push(s.client, s.episode, job);
     changed_.notify_all();
     return true;
-  }
-
-  /// Builds as often as decide_build() says.
-  Result<std::shared_ptr<const Built>> build(const BuildRequest& request) {
-    bool known_is_built = false;
-    for (int builds = 1;; ++builds) {
-      auto built = builds_.build(request);
-      switch (decide_build(builds, known_is_built, build_finding_of(built))) {
-        case BuildNext::kAccept:
-          return built;
-        case BuildNext::kFault:
-          if (!built) return built.error();
-          return unavailable(
-              "the compiler got too little processor time or memory; reduce the load of the "
-              "machine or raise evaluate.build_seconds");
-        case BuildNext::kBuildAgain:
-          break;
-        case BuildNext::kBuildKnown:
-          log_warning("evaluate", "a build failed twice without a message about its source");
-          if (auto known = builds_.self_test(); !known) return known.error();
-          known_is_built = true;
-          break;
-      }
-    }
-  }
-
-  static BuildFinding build_finding_of(const Result<std::shared_ptr<const Built>>& built) {
-    BuildFinding finding;
-    finding.has_answer = built.ok();
-    finding.is_hopeless = !built && built.error().code == Code::kFailedPrecondition;
-    finding.is_doubtful = built && (*built)->doubtful;
-    finding.is_starved = built && (*built)->failure == BuildFailure::kStarved;
-    return finding;
   }
 
   /// The next job for this device or lane, if there is one. Lanes judge only modules. Rationale: preparing a
@@ -366,6 +438,18 @@ class LocalEvaluator : public Evaluator {
     return job;
   }
 
+  /// Ends a job that was judged. A profile gets facts; the verdict of a step with `profile` set gets findings.
+  void finish_judged(const JobPtr& job, Result<Verdict> verdict, std::size_t index) {
+    const Submission& s = job->submission;
+    if (!verdict || (job->tool ? job->tool != Tool::kProfile : !s.profile))
+      return finish(job, std::move(verdict));
+    Value facts = facts_of_profile(*s.task, options_, s.language, *job->built, job->plan, *verdict,
+                                   facts_with_speed(facts_, options_, index));
+    if (job->tool) return end(job, Examination{std::move(*verdict), std::move(facts)});
+    verdict->findings = findings_in(facts);
+    finish(job, std::move(verdict));
+  }
+
   void device_loop(std::size_t index) {
     Device& device = *devices_[index];
     for (;;) {
@@ -376,8 +460,14 @@ class LocalEvaluator : public Evaluator {
       }
       if (*job == nullptr) return device.rest();  // release the device for other lanes
       if ((*job)->over) continue;
+      if ((*job)->tool == Tool::kHardware) {
+        end(*job, Examination{std::nullopt,
+                              facts_of_hardware(options_, facts_with_speed(facts_, options_, index),
+                                                fingerprint_)});
+        continue;
+      }
       Result<Verdict> verdict = judging_.judge(device, **job);
-      if (!judge_without_plan(*job, verdict)) finish(*job, std::move(verdict));
+      if (!judge_without_plan(*job, verdict)) finish_judged(*job, std::move(verdict), index);
       device.make_ready();
     }
   }
@@ -420,11 +510,13 @@ class LocalEvaluator : public Evaluator {
   Zygotes& zygotes_;
   BuildPool builds_;
   Judging judging_;
+  const IsolationLevel isolation_;
   const double hold_s_;                           ///< longest time that a lane works on one attempt
   std::deque<SharedByLanes> shared_;              ///< for each device
   std::vector<std::unique_ptr<Device>> devices_;  ///< of all devices, with their lanes
   std::vector<std::thread> threads_;
   std::string fingerprint_;
+  Value facts_;  ///< of the first device, when it started
   Counters counters_;
   mutable Mutex mutex_;
   Condition changed_;

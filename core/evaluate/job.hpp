@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "evaluate/build_pool.hpp"
 #include "evaluate/evaluator.hpp"
@@ -15,7 +16,8 @@ struct Job {
   std::uint64_t id = 0;
   Submission submission;
   Evaluator::Progress progress;
-  Evaluator::Done done;
+  std::optional<Tool> tool;  ///< none: a step
+  Evaluator::Examined done;
   double deadline_s = 0,
          limit_s = 0;  ///< monotonic time of its deadline; time limit of the step (s)
   StageTimes times;

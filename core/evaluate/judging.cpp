@@ -60,7 +60,8 @@ Result<Verdict> Judging::judge(Device& device, Job& job) {
     const bool agreed = verdict->second_look == "agreed";
     agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + verdict->reason);
   }
-  if (verdict && options_.measure.defences.holds(Defence::kSecondLook))
+  // A profile is not scored, so it must not raise the threshold of scored submissions.
+  if (verdict && !job.tool && options_.measure.defences.holds(Defence::kSecondLook))
     suspicions_.remember(*s.task, *verdict);
   return verdict;
 }
@@ -156,6 +157,8 @@ DeviceJob Judging::job_of(Job& job, RunKind run) const {
   made.seed = first ? job.submission.seed : derive_seed(job.submission.seed, "second look") >> 1;
   made.limit_s = job.limit_s;
   made.swapped = !first;
+  made.measure = job.tool != Tool::kCheck;
+  made.shown_only = job.tool == Tool::kCheck;
   made.over = &job.over;
   made.progress = [&job, first](JudgeStage stage) {
     if (first) job.times.begin(stage);
@@ -190,8 +193,9 @@ Status Judging::known_answer(Device& device, const Job& job, bool measure) const
   const Result<DeviceResult>& result = ended.last.result;
   if (!result) return result.error();
   if (result->judgement.ending == Ending::kDone && result->judgement.verdict.correct()) return {};
-  return unavailable("the known answer was not judged correct: " + result->judgement.message +
-                     result->judgement.verdict.reason);
+  return unavailable("the baseline, judged as a submission: expected correct, found: " +
+                     (result->judgement.message.empty() ? result->judgement.verdict.reason
+                                                        : result->judgement.message));
 }
 
 }  // namespace hone

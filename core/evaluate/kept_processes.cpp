@@ -18,6 +18,7 @@ bool leaves_state(const DeviceJob& job, const EvaluatorOptions& options) {
   if (!options.measure.defences.holds(Defence::kOwnHeap)) return false;
   const auto& launches = job.plan.launches;
   return uses_heap(artifact_of(*job.built, job.mode)) ||
+         (job.mode == Mode::kRecordedModule && job.built->plan->is_cooperative) ||
          std::any_of(launches.begin(), launches.end(),
                      [](const PlanLaunch& launch) { return launch.cooperative; });
 }

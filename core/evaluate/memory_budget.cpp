@@ -44,8 +44,8 @@ std::uint64_t MemoryNeed::installed() const {
          baseline_work + both;
 }
 
-/// Rationale: of a large task the reference answers while there is no copy of outputs, and the baseline has given back what
-/// it kept (stored_rounds.cpp). What a submission keeps it keeps.
+/// Rationale: for a large task (`in_turn`), the reference runs only while the judge has no copy of outputs and the baseline
+/// has freed its memory (stored_rounds.cpp). So only the larger of both needs counts. The submission keeps its memory.
 std::uint64_t MemoryNeed::expected() const {
   const std::uint64_t timed = snapshots + baseline_work;
   return reference_arena + baseline_arena + submission_arena + submission_work + contexts +

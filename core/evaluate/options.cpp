@@ -2,6 +2,7 @@
 #include "evaluate/options.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "evaluate/evaluator.hpp"
 
@@ -39,6 +40,24 @@ std::vector<DeviceSpec> default_devices(int cpus) {
     devices.push_back({static_cast<int>(devices.size()), first, {first + 1, first + 2, first + 3}});
   }
   return devices;
+}
+
+std::vector<int> cores_for_programs(const std::vector<DeviceSpec>& devices,
+                                    const std::vector<int>& cores) {
+  std::set<int> used, timed;
+  for (const DeviceSpec& device : devices) {
+    used.insert(device.judge_cpu);
+    used.insert(device.cores.begin(), device.cores.end());
+    if (!device.cores.empty()) timed.insert(device.cores.front());
+  }
+  for (const std::set<int>& avoided : {used, timed}) {
+    std::vector<int> left;
+    for (const int core : cores) {
+      if (avoided.count(core) == 0) left.push_back(core);
+    }
+    if (!left.empty()) return left;
+  }
+  return cores;
 }
 
 }  // namespace hone

@@ -40,6 +40,8 @@ struct EvaluatorOptions {
   bool device_code = false;
   std::map<std::string, std::string> suffixes = {
       {"c", ".c"}, {"c++", ".cpp"}, {"python", ".py"}};  ///< of submissions, by language
+  std::vector<std::string> reports = {"code",
+                                      "sanitizer"};  ///< reports that builds can add (backend.h)
   std::string language;               ///< device code: of submissions, plans and the harness
   std::string harness, known_answer;  ///< device code: texts of BackendDescription
   std::string isolation =
@@ -74,9 +76,8 @@ struct EvaluatorOptions {
   MeasureSettings measure;
 };
 
-/// Whether modules are recorded: not in tests with a device whose memory is the host's.
 inline bool records_modules(const EvaluatorOptions& options) {
-  return options.device_code && options.modules != "process" && options.module_place == "device";
+  return options.device_code && options.modules != "process";
 }
 
 /// Copies the description of a device code backend into the options.
@@ -93,5 +94,10 @@ EvaluatorOptions shared_by_lanes(EvaluatorOptions options);
 /// On this machine: the last core is the device's first; with four cores or more, four-core devices
 /// of which the first core is the judge's.
 std::vector<DeviceSpec> default_devices(int cpus);
+
+/// The cores for a submission's program that runs outside a measurement: those of `cores` that no device uses. If there
+/// are none, those on which no single-threaded submission is timed. If there are none of these either, all.
+std::vector<int> cores_for_programs(const std::vector<DeviceSpec>& devices,
+                                    const std::vector<int>& cores);
 
 }  // namespace hone

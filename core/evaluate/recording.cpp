@@ -1,6 +1,7 @@
 // The limits of a recording, and the reader of its answer.
 #include "evaluate/recording.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -14,7 +15,6 @@ namespace {
 constexpr std::int64_t kRecordingFileBytesMax = std::int64_t{64} << 20;
 constexpr double kRecordingSeconds = 60;  // of the process' own time, compilers included
 constexpr std::size_t kProblemMax = 300;
-constexpr std::size_t kWorkNameMax = 60;
 
 /// The kernels and operators of one call.
 Witnessed work_of(const recorded::Plan& plan) {
@@ -23,14 +23,21 @@ Witnessed work_of(const recorded::Plan& plan) {
     if (const auto* launch = std::get_if<recorded::Launch>(&step.work)) {
       const recorded::Kernel& kernel = plan.kernels[launch->kernel];
       const bool of_torch = plan.images[kernel.image].library.starts_with("libtorch");
-      const std::string name = printable_ascii(kernel.name, kWorkNameMax);
-      if (!of_torch) ++work.kernels[name];
-      if (of_torch) ++work.operators["torch " + name];
+      of_torch ? work.add_operator("torch." + kernel.name) : work.add_kernel(kernel.name);
     } else if (const auto* call = std::get_if<recorded::Operator>(&step.work)) {
-      ++work.operators["aten." + printable_ascii(call->name, kWorkNameMax)];
+      work.add_operator("aten." + call->name);
     }
   }
   return work;
+}
+
+bool has_cooperative_launch(const recorded::Plan& plan) {
+  const auto is_cooperative = [](const recorded::Step& step) {
+    const auto* launch = std::get_if<recorded::Launch>(&step.work);
+    return launch != nullptr && launch->cooperative;
+  };
+  return std::any_of(plan.setup.begin(), plan.setup.end(), is_cooperative) ||
+         std::any_of(plan.run.begin(), plan.run.end(), is_cooperative);
 }
 
 }  // namespace
@@ -50,6 +57,7 @@ Result<Recording> read_recording(std::string bytes) {
   try {
     const recorded::Plan read = recorded::read_plan(plan->bytes);
     plan->has_operators = recorded::has_operators(read);
+    plan->is_cooperative = has_cooperative_launch(read);
     plan->work = work_of(read);
   } catch (const plugin::Failure& failure) {
     recording.problem =

@@ -16,9 +16,10 @@ inline constexpr std::size_t kPlanBytesMax = 96u << 20;  ///< of a recorded plan
 
 /// A plan that was read and found well formed.
 struct RecordedPlan {
-  std::string bytes;           ///< a file as recorded_plan.hpp describes it
-  bool has_operators = false;  ///< its process needs torch
-  Witnessed work;              ///< the kernels and operators of one call
+  std::string bytes;            ///< a file as recorded_plan.hpp describes it
+  bool has_operators = false;   ///< its process needs torch
+  bool is_cooperative = false;  ///< it has cooperative launches
+  Witnessed work;               ///< the kernels and operators of one call
 };
 
 /// The result of a recording. It is untrusted: the plan is well formed, but its kernels may do anything on the device.

@@ -30,6 +30,21 @@ Result<Value> TaskAdmission::admit(const std::shared_ptr<const Task>& task, std:
   return parts_->device.admit(task, seed);
 }
 
+Result<std::uint64_t> Evaluator::examine(Submission, Tool tool, Progress, Examined) {
+  return failed_precondition("this evaluator does not have the tool " +
+                             std::string(enum_name(tool)));
+}
+
+Result<Examination> examine_and_wait(Evaluator& evaluator, Submission submission, Tool tool) {
+  std::promise<Result<Examination>> promise;
+  auto future = promise.get_future();
+  auto id = evaluator.examine(
+      std::move(submission), tool, [](Stage) {},
+      [&promise](Result<Examination> found) { promise.set_value(std::move(found)); });
+  if (!id) return id.error();
+  return future.get();
+}
+
 Result<Verdict> judge_and_wait(Evaluator& evaluator, Submission submission) {
   std::promise<Result<Verdict>> promise;
   auto future = promise.get_future();

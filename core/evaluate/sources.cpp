@@ -99,6 +99,7 @@ void use_description(const BackendDescription& description, EvaluatorOptions& op
   options.device_code = description.has_device_code();
   options.language = description.languages.front();
   options.suffixes = description.suffixes;
+  options.reports = description.reports;
   options.harness = description.harness;
   options.known_answer = description.known_answer;
 }

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "base/mutex.hpp"
-#include "gateway/http_server.hpp"
 #include "gateway/references.hpp"
 #include "gateway/tritonforge_words.hpp"
 #include "hone/client.hpp"
+#include "http/http_server.hpp"
 
 namespace hone {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "gateway/http_server.hpp"
+#include "http/http_server.hpp"
 #include "model/verdict.hpp"
 
 namespace hone::tritonforge {

@@ -26,14 +26,23 @@ Result<std::vector<std::string>> JournalReader::check() const {
        "(SELECT 1 FROM turns WHERE episode = episodes.id AND ended = 1)"},
       {"uses miscounted: ",
        "SELECT printf('blob %d: %d, counted %d', id, uses, ifnull(counted, 0)) FROM blobs "
-       "LEFT JOIN (SELECT used, count(*) AS counted FROM (SELECT action AS used FROM turns UNION "
-       "ALL "
-       "SELECT words FROM turns WHERE words IS NOT NULL) GROUP BY used) "
+       "LEFT JOIN (SELECT used, count(*) AS counted FROM (SELECT action AS used FROM turns "
+       "UNION ALL SELECT words FROM turns WHERE words IS NOT NULL "
+       "UNION ALL SELECT action FROM calls "
+       "UNION ALL SELECT words FROM calls WHERE words IS NOT NULL) GROUP BY used) "
        "ON used = id WHERE uses != ifnull(counted, 0)"},
       {"", "SELECT printf('episode %016x is not what was stored', id) FROM episodes WHERE NOT (" +
                episode_is_summed() + ")"},
       {"", "SELECT printf('episode %016x, turn %d is not what was stored', episode, turn)" +
                std::string(kTurnTables) + "WHERE NOT (" + turn_is_summed() + ")"},
+      {"calls are missing: ",
+       "SELECT printf('episode %016x, turn %d has %d, the last is %d', episode, turn, count(*), "
+       "max(call)) FROM calls GROUP BY episode, turn HAVING count(*) != max(call) OR min(call) != "
+       "1"},
+      {"",
+       "SELECT printf('episode %016x, turn %d, call %d is not what was stored', episode, turn, "
+       "call)" +
+           std::string(kCallTables) + "WHERE NOT (" + call_is_summed() + ")"},
       {"",
        "SELECT printf('blob %d is not what was stored', id) FROM blobs "
        "WHERE hash IS NOT hone_sha256(bytes)"}};

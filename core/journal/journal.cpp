@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <future>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -101,20 +102,28 @@ void Journal::push(std::function<Status(Writer&)> write, Done done) {
   changed_.notify_one();
 }
 
-void Journal::add(EpisodeRecord episode, Done done, std::vector<TurnRecord> turns) {
+void Journal::add(EpisodeRecord episode, Done done, InheritedRecords inherited) {
   ++episodes_;
-  turns_ += static_cast<std::int64_t>(turns.size());
+  turns_ += static_cast<std::int64_t>(inherited.turns.size());
+  calls_ += static_cast<std::int64_t>(inherited.calls.size());
   std::vector<TurnRow> rows;
-  for (TurnRecord& turn : turns) rows.emplace_back(std::move(turn));
+  for (TurnRecord& turn : inherited.turns) rows.emplace_back(std::move(turn));
+  std::vector<CallRow> calls;
+  for (CallRecord& call : inherited.calls) calls.emplace_back(std::move(call));
   push(
-      [episode = std::move(episode), rows = std::move(rows)](Writer& w) -> Status {
+      [episode = std::move(episode), rows = std::move(rows),
+       calls = std::move(calls)](Writer& w) -> Status {
         HONE_TRY(w.write(episode));
-        for (const TurnRow& row : rows) {
-          HONE_TRY(w.write(row));
-        }
+        for (const TurnRow& row : rows) HONE_TRY(w.write(row));
+        for (const CallRow& call : calls) HONE_TRY(w.write(call));
         return {};
       },
       std::move(done));
+}
+
+void Journal::add(CallRecord call, Done done) {
+  ++calls_;
+  push([row = CallRow(std::move(call))](Writer& w) { return w.write(row); }, std::move(done));
 }
 
 void Journal::add(TurnRecord turn, Done done) {
@@ -133,6 +142,12 @@ void Journal::release(std::uint64_t episode, RecordState state, Done done) {
 
 void Journal::sync(Done done) {
   push([](Writer&) { return Status(); }, std::move(done));
+}
+
+Status Journal::sync_and_wait() {
+  std::promise<Status> synced;
+  sync([&synced](const Status& done) { synced.set_value(done); });
+  return synced.get_future().get();
 }
 
 void Journal::serve() {
@@ -257,6 +272,7 @@ Value Journal::stats() const {
   }
   return Value::map({{"episodes", episodes_.load()},
                      {"turns", turns_.load()},
+                     {"calls", calls_.load()},
                      {"syncs", syncs_.load()},
                      {"failures", failures_.load()},
                      {"forgotten", forgotten_.load()},

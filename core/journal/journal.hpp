@@ -49,15 +49,18 @@ class Journal {
   /// Writes all queued records.
   ~Journal();
 
-  /// `turns`: the first turns of a branch.
-  void add(EpisodeRecord episode, Done done, std::vector<TurnRecord> turns = {});
+  /// `inherited`: of a branch.
+  void add(EpisodeRecord episode, Done done, InheritedRecords inherited = {});
   void add(TurnRecord turn, Done done);
+  void add(CallRecord call, Done done);
   /// No reply waits for an intent. If it is lost, a repeated step only gets new secret inputs.
   void add(IntentRecord intent);
   /// Releases the episode with this state, unless it has already ended.
   void release(std::uint64_t episode, RecordState state, Done done);
   /// Called after everything that was added before is written.
   void sync(Done done);
+  /// The same, and waits. Not from a callback of the journal.
+  Status sync_and_wait();
 
   /// A reader. It sees everything that was reported as done.
   const JournalReader& reader() const { return *reader_; }
@@ -65,7 +68,7 @@ class Journal {
   /// Why the last write failed, until a write succeeds; empty: no error. Writes are also retried during
   /// upkeep.
   std::string problem() const;
-  /// {"episodes", "turns", "syncs", "failures", "forgotten", "upkeep_ms_max", "waiting", "bytes"}
+  /// {"episodes", "turns", "calls", "syncs", "failures", "forgotten", "upkeep_ms_max", "waiting", "bytes"}
   Value stats() const;
 
  private:
@@ -90,7 +93,7 @@ class Journal {
   std::chrono::steady_clock::time_point upkeep_at_{};
   Pace pace_;
   // Used by the members above.
-  std::atomic<std::int64_t> episodes_{0}, turns_{0}, syncs_{0}, failures_{0}, bytes_{0},
+  std::atomic<std::int64_t> episodes_{0}, turns_{0}, calls_{0}, syncs_{0}, failures_{0}, bytes_{0},
       forgotten_{0};
   std::atomic<double> upkeep_ms_max_{0};
   mutable Mutex mutex_;

@@ -89,10 +89,24 @@ TurnRecord turn_of(const Statement& s, std::uint64_t episode) {
   return t;
 }
 
+CallRecord call_of(const Statement& s, std::uint64_t episode) {
+  CallRecord c;
+  c.episode = episode;
+  c.turn = s.integer(0);
+  c.call = s.integer(1);
+  copy_into(c.hash, s.bytes(2));
+  c.tool = s.bytes(3);
+  c.at = s.number(4);
+  c.action = shared_bytes(s, 5);
+  c.reply = shared_bytes(s, 6);
+  if (!s.is_null(7)) c.words = shared_bytes(s, 7);
+  return c;
+}
+
 }  // namespace
 
 struct JournalReader::Statements {
-  Statement episode, turns, reset;
+  Statement episode, turns, calls, reset;
 };
 
 JournalReader::JournalReader() = default;
@@ -123,6 +137,10 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
        "SELECT turn, turns.hash, sent.bytes, seed, outcome, scored, speedup, reward, fingerprint, "
        "ended, at, hone_unpack(reply, sent.bytes, said.bytes), said.bytes, " +
            turn_is_summed() + kTurnTables + "WHERE episode = ?1 ORDER BY turn"},
+      {&reader->statements_->calls,
+       "SELECT turn, call, calls.hash, tool, at, sent.bytes, "
+       "hone_unpack(reply, sent.bytes, said.bytes), said.bytes, " +
+           call_is_summed() + kCallTables + "WHERE episode = ?1 ORDER BY turn, call"},
       {&reader->statements_->reset,
        "SELECT id, reset_body FROM episodes WHERE held = 1 AND reset_key = ?1"}};
   for (const auto& [statement, sql] : statements) {
@@ -146,6 +164,7 @@ Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool 
       episode.state == RecordState::kForgotten || (held_only && one.integer(26) == 0);
   Status read = !sound ? damaged(id, " is not what was stored") : Status();
   if (read && !hidden) read = read_turns(episode);
+  if (read && !hidden) read = read_calls(episode);
   // Not earlier: an open row keeps the snapshot from which the turns are read.
   HONE_ASSIGN([[maybe_unused]] const bool more, one.next());
   HONE_TRY(read);
@@ -170,6 +189,25 @@ Status JournalReader::read_turns(StoredEpisode& episode) const {
       return damaged(id, ", turn " + std::to_string(turn) + " is not what was stored");
     }
     HONE_ASSIGN(row, turns.next());
+  }
+  return {};
+}
+
+Status JournalReader::read_calls(StoredEpisode& episode) const {
+  const std::uint64_t id = episode.record.id;
+  Statement& calls = statements_->calls;
+  HONE_ASSIGN(bool row, calls.start({static_cast<std::int64_t>(id)}));
+  while (row) {
+    const CallRecord* last = episode.calls.empty() ? nullptr : &episode.calls.back();
+    CallRecord call = call_of(calls, id);
+    const std::int64_t expected = last != nullptr && last->turn == call.turn ? last->call + 1 : 1;
+    if (calls.integer(8) == 0 || call.call != expected) {
+      calls.stop();
+      return damaged(id, ", call " + std::to_string(call.call) + " of turn " +
+                             std::to_string(call.turn) + " is not what was stored");
+    }
+    episode.calls.push_back(std::move(call));
+    HONE_ASSIGN(row, calls.next());
   }
   return {};
 }
@@ -212,23 +250,64 @@ Result<std::vector<JournalReader::Held>> JournalReader::held() const {
 
 namespace {
 
-/// The SQL condition and its parameters for a filter. An episode with a damaged state matches every state.
-std::pair<std::string, std::vector<SqlValue>> where(const EpisodeFilter& filter) {
-  std::string sql = " WHERE (state != 4 OR NOT " + live_is_summed() + ")";
+/// SQL conditions, and the values of their parameters.
+struct Conditions {
+  std::string sql;
   std::vector<SqlValue> cells;
-  const auto also = [&](const char* column, SqlValue cell) {
+
+  /// Adds a value, and returns its parameter: "?1".
+  std::string parameter(SqlValue cell) {
     cells.push_back(cell);
-    sql += std::string(" AND ") + column + " = ?" + std::to_string(cells.size());
-  };
-  if (filter.state) {
-    cells.emplace_back(static_cast<std::int64_t>(*filter.state));
-    sql += " AND (state = ?1 OR NOT " + live_is_summed() + ")";
+    return "?" + std::to_string(cells.size());
   }
-  if (!filter.task.empty()) also("task", std::string_view(filter.task));
-  if (!filter.client.empty()) also("client", std::string_view(filter.client));
-  if (!filter.group.empty()) also("group_name", std::string_view(filter.group));
-  return {sql, cells};
+  /// Adds the condition that a column has this text, unless it is empty.
+  void also(const char* column, std::string_view wanted) {
+    if (!wanted.empty()) sql += std::string(" AND ") + column + " = " + parameter(wanted);
+  }
+};
+
+/// The condition of a filter. An episode with a damaged state matches every state.
+Conditions where(const EpisodeFilter& filter) {
+  Conditions all{" WHERE (state != 4 OR NOT " + live_is_summed() + ")", {}};
+  std::string& sql = all.sql;
+  const auto parameter = [&all](SqlValue cell) { return all.parameter(cell); };
+  if (filter.state) {
+    sql += " AND (state = " + parameter(static_cast<std::int64_t>(*filter.state)) + " OR NOT " +
+           live_is_summed() + ")";
+  }
+  all.also("task", filter.task);
+  all.also("client", filter.client);
+  all.also("group_name", filter.group);
+  if (!filter.search.empty()) {
+    const std::string text = parameter(std::string_view(filter.search));
+    std::string any = "instr(printf('%016x', id), lower(" + text + ")) = 1";
+    for (const char* column : {"task", "client", "group_name"})
+      any += std::string(" OR instr(lower(") + column + "), lower(" + text + ")) > 0";
+    sql += " AND (" + any + ")";
+  }
+  if (!filter.outcome.empty()) {
+    sql += " AND EXISTS (SELECT 1 FROM turns WHERE episode = episodes.id AND outcome = " +
+           parameter(std::string_view(filter.outcome)) + ")";
+  }
+  if (filter.after) {
+    const std::string opened_at = parameter(filter.after->opened_at);
+    sql += " AND (opened_at < " + opened_at + " OR (opened_at = " + opened_at + " AND id > " +
+           parameter(static_cast<std::int64_t>(filter.after->id)) + "))";
+  }
+  return all;
 }
+
+/// The conditions on client and reward, each preceded by AND.
+Conditions of_client_and_reward(const EpisodeFilter& filter) {
+  Conditions both;
+  both.also("client", filter.client);
+  both.also("episodes.reward", filter.reward);
+  return both;
+}
+
+// Rationale: SQLite would compute all columns of each row before it sorts. With the rows chosen first, it computes them only
+// for these.
+constexpr const char* kNewestFirst = " ORDER BY opened_at DESC, id";
 
 }  // namespace
 
@@ -245,8 +324,8 @@ Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter
           "(SELECT count(*) FROM turns WHERE episode = episodes.id), "
           "(SELECT max(speedup) FROM turns WHERE episode = episodes.id), "
           "(SELECT reward FROM turns WHERE episode = episodes.id ORDER BY turn DESC LIMIT 1) "
-          "FROM episodes" +
-          condition + " ORDER BY opened_at DESC, id" + limit));
+          "FROM episodes WHERE id IN (SELECT id FROM episodes" +
+          condition + kNewestFirst + limit + ")" + kNewestFirst));
   std::vector<EpisodeLine> lines;
   HONE_ASSIGN(bool row, all.start(cells));
   while (row) {
@@ -258,9 +337,50 @@ Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter
   return lines;
 }
 
+Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visit,
+                                const EpisodeFilter& filter) const {
+  const auto [condition, cells] = of_client_and_reward(filter);
+  MutexLock lock(mutex_);
+  // Rationale: CROSS JOIN makes SQLite scan `turns` in the order of the file, not once for each episode.
+  HONE_ASSIGN(Statement all,
+              database_->prepare(
+                  std::string("SELECT task, outcome, scored, speedup, turns.reward FROM turns ") +
+                  "CROSS JOIN episodes ON episodes.id = turns.episode "
+                  "WHERE state != 4 AND (parent = 0 OR turn > parent_turn)" +
+                  condition));
+  HONE_ASSIGN(bool row, all.start(cells));
+  while (row) {
+    const TurnLine line{all.bytes(0), all.bytes(1), all.integer(2) != 0, all.number(3),
+                        all.number(4)};
+    if (!visit(line)) {
+      all.stop();
+      return {};
+    }
+    HONE_ASSIGN(row, all.next());
+  }
+  return {};
+}
+
+Result<std::vector<TaskLine>> JournalReader::tasks(const EpisodeFilter& filter) const {
+  const auto [condition, cells] = of_client_and_reward(filter);
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(
+      Statement all,
+      database_->prepare("SELECT task, count(*) FROM episodes WHERE state != 4" + condition +
+                         " GROUP BY task ORDER BY count(*) DESC, task LIMIT 1000"));
+  std::vector<TaskLine> found;
+  HONE_ASSIGN(bool row, all.start(cells));
+  while (row) {
+    found.push_back({all.bytes(0), all.integer(1)});
+    HONE_ASSIGN(row, all.next());
+  }
+  return found;
+}
+
 Result<std::vector<std::string>> JournalReader::names(Name which) const {
   const std::string column = which == Name::kTask     ? "task"
                              : which == Name::kClient ? "client"
+                             : which == Name::kReward ? "reward"
                                                       : "group_name";
   MutexLock lock(mutex_);
   HONE_ASSIGN(Statement all,

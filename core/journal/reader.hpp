@@ -26,8 +26,8 @@ class JournalReader {
                                                      const std::string& vfs = {});
   ~JournalReader();
 
-  /// An episode with its turns; nullopt if there is none. failed_precondition: the episode or one of its
-  /// turns is damaged.
+  /// An episode with its turns and calls; nullopt if there is none. failed_precondition: the episode or one of its
+  /// turns or calls is damaged.
   Result<std::optional<StoredEpisode>> episode(std::uint64_t id) const;
   /// As episode(), but only an open episode; nullopt for a released one.
   Result<std::optional<StoredEpisode>> held_episode(std::uint64_t id) const;
@@ -44,6 +44,13 @@ class JournalReader {
 
   /// Sorted by time, the newest first.
   Result<std::vector<EpisodeLine>> list(const EpisodeFilter& filter) const;
+  /// Visits the facts of every turn, in no order, until `visit` returns false. Turns that a branch shares with its
+  /// parent are visited once, for the parent. Checksums are not compared. `visit` must not use this reader.
+  /// Only `client` and `reward` of `filter` count.
+  Status each_turn(const std::function<bool(const TurnLine&)>& visit,
+                   const EpisodeFilter& filter = {}) const;
+  /// The tasks with the most episodes, at most 1000. Only `client` and `reward` of `filter` count.
+  Result<std::vector<TaskLine>> tasks(const EpisodeFilter& filter = {}) const;
   /// Visits every episode with its turns, the oldest first. Stops at the first error of `visit`, and at a
   /// damaged episode unless `damaged` is set.
   Status each(const EpisodeFilter& filter, const std::function<Status(const StoredEpisode&)>& visit,
@@ -55,8 +62,8 @@ class JournalReader {
   /// Copies the journal in its present state to a new file.
   Status copy_to(const std::filesystem::path& path) const;
 
-  enum class Name { kTask, kClient, kGroup };
-  /// The tasks, clients or groups of the journal's episodes, the most frequent first; at most 1000.
+  enum class Name { kTask, kClient, kGroup, kReward };
+  /// The tasks, clients, groups or rewards of the journal's episodes, the most frequent first; at most 1000.
   Result<std::vector<std::string>> names(Name which) const;
 
  private:
@@ -64,6 +71,7 @@ class JournalReader {
   Result<std::optional<StoredEpisode>> read(std::uint64_t id, bool held_only) const
       HONE_REQUIRES(mutex_);
   Status read_turns(StoredEpisode& episode) const HONE_REQUIRES(mutex_);
+  Status read_calls(StoredEpisode& episode) const HONE_REQUIRES(mutex_);
   Result<std::vector<std::uint64_t>> ids(const EpisodeFilter& filter) const HONE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;

@@ -68,6 +68,23 @@ struct TurnRecord {
   double at = 0;
 };
 
+/// A finished tool call of an open turn.
+struct CallRecord {
+  std::uint64_t episode = 0;
+  std::int64_t turn = 0, call = 0;  ///< the turn that was open; its number within the turn, from 1
+  Sha256 hash{};                    ///< of the action
+  std::string tool;                 ///< perhaps unknown to this version
+  std::shared_ptr<const std::string> action, reply;  ///< MessagePack; the reply as sent
+  std::shared_ptr<const std::string> words;          ///< as of a turn
+  double at = 0;
+};
+
+/// What an episode begins with: turns and calls of another one. Empty for a reset.
+struct InheritedRecords {
+  std::vector<TurnRecord> turns;
+  std::vector<CallRecord> calls;
+};
+
 /// An episode as read from the journal.
 struct StoredEpisode {
   EpisodeRecord record;
@@ -76,6 +93,7 @@ struct StoredEpisode {
   double changed_at = 0;
   std::optional<IntentRecord> intent;
   std::vector<TurnRecord> turns;  ///< in order
+  std::vector<CallRecord> calls;  ///< in order of turn and call
 };
 
 /// An entry of a list of episodes.
@@ -92,7 +110,30 @@ struct EpisodeLine {
 struct EpisodeFilter {
   std::optional<RecordState> state;
   std::string task, client, group;  ///< empty: any
+  std::string reward = {};          ///< only for JournalReader::each_turn() and tasks()
   std::int64_t limit = 1000;        ///< number of episodes, newest first; 0: all
+  std::string search;   ///< part of the task, client or group, or the first digits of the name
+  std::string outcome;  ///< of at least one turn
+  /// Only episodes that a list has after this one. It need not exist any more.
+  struct Position {
+    double opened_at = 0;
+    std::uint64_t id = 0;
+  };
+  std::optional<Position> after;
+};
+
+/// The facts of a turn, without its texts.
+struct TurnLine {
+  std::string task, outcome;
+  bool scored = false;
+  double speedup = std::numeric_limits<double>::quiet_NaN();
+  double reward = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// The number of episodes of a task.
+struct TaskLine {
+  std::string task;
+  std::int64_t episodes = 0;
 };
 
 }  // namespace hone

@@ -118,6 +118,48 @@ UPDATE turns SET sum = (SELECT
     FROM blobs AS sent LEFT JOIN blobs AS words ON words.id = turns.words
     WHERE sent.id = turns.action));
 ALTER TABLE turns DROP COLUMN number;
+)sql",
+    R"sql(
+CREATE TABLE calls (
+  episode INTEGER NOT NULL REFERENCES episodes (id),
+  turn INTEGER NOT NULL,
+  call INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  tool TEXT NOT NULL,
+  at REAL NOT NULL,
+  action BLOB NOT NULL,
+  reply BLOB NOT NULL,
+  sum BLOB NOT NULL);
+CREATE UNIQUE INDEX calls_order ON calls (episode, turn, call);
+)sql",
+    // Rationale: a call that was damaged before the migration gets no checksum, so it stays damaged.
+    R"sql(
+INSERT INTO blobs (hash, uses, bytes)
+  SELECT hone_sha256(action), 0, action FROM calls WHERE true ON CONFLICT (hash) DO NOTHING;
+CREATE TABLE packed_calls (
+  episode INTEGER NOT NULL REFERENCES episodes (id),
+  turn INTEGER NOT NULL,
+  call INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  tool TEXT NOT NULL,
+  at REAL NOT NULL,
+  action INTEGER NOT NULL REFERENCES blobs (id),
+  reply BLOB NOT NULL,
+  words INTEGER REFERENCES blobs (id),
+  sum BLOB);
+INSERT INTO packed_calls SELECT episode, turn, call, calls.hash, tool, at, blobs.id,
+    hone_pack(reply, blobs.bytes, NULL), NULL,
+    iif(calls.hash IS blobs.hash AND
+      sum IS hone_sum(episode, turn, call, calls.hash, tool, at, blobs.hash, hone_sha256(reply)),
+    hone_sum(episode, turn, call, calls.hash, tool, at, hone_sha256(reply), NULL), NULL)
+  FROM calls JOIN blobs ON blobs.hash = hone_sha256(calls.action);
+UPDATE blobs SET uses = uses + (SELECT count(*) FROM packed_calls WHERE action = blobs.id)
+  WHERE id IN (SELECT action FROM packed_calls);
+DROP TABLE calls;
+ALTER TABLE packed_calls RENAME TO calls;
+CREATE INDEX calls_words ON calls (words) WHERE words IS NOT NULL;
+CREATE INDEX calls_action ON calls (action);
+CREATE UNIQUE INDEX calls_order ON calls (episode, turn, call);
 )sql"};
 static_assert(sizeof kSteps / sizeof *kSteps == kSchemaVersion);
 
@@ -157,6 +199,12 @@ std::string turn_is_summed() {
   return "(" + is_summed("turns.sum", kTurnSummed) +
          " AND turns.hash IS hone_sha256(sent.bytes)"
          " AND iif(turns.words IS NULL, 1, said.hash IS hone_sha256(said.bytes)))";
+}
+
+std::string call_is_summed() {
+  return "(" + is_summed("calls.sum", kCallSummed) +
+         " AND calls.hash IS hone_sha256(sent.bytes)"
+         " AND iif(calls.words IS NULL, 1, said.hash IS hone_sha256(said.bytes)))";
 }
 
 Status prepare_schema(Database& database) {

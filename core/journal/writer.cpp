@@ -27,6 +27,10 @@ SqlValue number_or_null(double number) {
   return std::isnan(number) ? SqlValue() : SqlValue(number);
 }
 
+SqlValue blob_or_null(const std::optional<Sha256>& hash) {
+  return hash ? SqlValue(blob_of(*hash)) : SqlValue();
+}
+
 /// Changes the columns and the checksum of episode ?1, if its row is intact.
 std::string change(const std::vector<std::pair<std::string_view, std::string_view>>& columns) {
   std::string sql = "UPDATE episodes SET ", summed;
@@ -87,7 +91,13 @@ Result<std::unique_ptr<Writer>> Writer::open(const std::filesystem::path& path,
        "(SELECT max(turn) FROM turns WHERE episode = ?1) RETURNING action, words"},
       {&writer->drop_use_, "UPDATE blobs SET uses = uses - 1 WHERE id = ?1"},
       {&writer->drop_blob_, "DELETE FROM blobs WHERE id = ?1 AND uses = 0"},
-      {&writer->drop_episode_, "DELETE FROM episodes WHERE id = ?1"}};
+      {&writer->drop_episode_, "DELETE FROM episodes WHERE id = ?1"},
+      {&writer->add_call_,
+       "INSERT INTO calls (episode, turn, call, hash, tool, at, action, reply, words, sum) VALUES "
+       "(?1,?2,?3,?4,?5,?6,?7,?8,?9,hone_sum(?1,?2,?3,?4,?5,?6,?10,?11))"},
+      {&writer->drop_call_,
+       "DELETE FROM calls WHERE rowid = (SELECT rowid FROM calls WHERE episode = ?1 "
+       "ORDER BY turn DESC, call DESC LIMIT 1) RETURNING action, words"}};
   for (const auto& [statement, sql] : statements) {
     HONE_ASSIGN(*statement, d.prepare(sql));
   }
@@ -120,28 +130,45 @@ Result<std::int64_t> Writer::blob(const Sha256& hash, const std::string& bytes) 
   return id;
 }
 
-TurnRow::TurnRow(TurnRecord record) : turn(std::move(record)), reply_hash(sha256(*turn.reply)) {
-  const bool apart = turn.words != nullptr && turn.words->size() >= kWordsMin;
-  if (apart) words_hash = sha256(*turn.words);
-  reply = without_repeats(*turn.reply, *turn.action,
-                          apart ? std::string_view(*turn.words) : std::string_view());
+/// Long compiler output gets a hash, because it is stored once for all replies.
+template <typename Record>
+StoredRow<Record>::StoredRow(Record given)
+    : record(std::move(given)), reply_hash(sha256(*record.reply)) {
+  const bool apart = record.words != nullptr && record.words->size() >= kWordsMin;
+  if (apart) words_hash = sha256(*record.words);
+  reply = without_repeats(*record.reply, *record.action,
+                          apart ? std::string_view(*record.words) : std::string_view());
+}
+template struct StoredRow<TurnRecord>;
+template struct StoredRow<CallRecord>;
+
+template <typename Record>
+Result<SqlValue> Writer::words_of(const StoredRow<Record>& row) {
+  if (!row.words_hash) return SqlValue();
+  HONE_ASSIGN(const std::int64_t id, blob(*row.words_hash, *row.record.words));
+  return SqlValue(id);
 }
 
 Status Writer::write(const TurnRow& row) {
-  const TurnRecord& t = row.turn;
+  const TurnRecord& t = row.record;
   HONE_ASSIGN(const std::int64_t action, blob(t.hash, *t.action));
-  SqlValue words;
-  if (row.words_hash) {
-    HONE_ASSIGN(words, blob(*row.words_hash, *t.words));
-  }
-  HONE_TRY(
-      add_turn_.run({number_of(t.episode), t.turn, blob_of(t.hash), action, number_of(t.seed),
-                     std::string_view(t.outcome), std::int64_t{t.scored}, number_or_null(t.speedup),
-                     number_or_null(t.reward), number_of(t.fingerprint), std::int64_t{t.ended},
-                     t.at, Blob{row.reply}, words, blob_of(row.reply_hash),
-                     row.words_hash ? SqlValue(blob_of(*row.words_hash)) : SqlValue()}));
+  HONE_ASSIGN(const SqlValue words, words_of(row));
+  HONE_TRY(add_turn_.run({number_of(t.episode), t.turn, blob_of(t.hash), action, number_of(t.seed),
+                          std::string_view(t.outcome), std::int64_t{t.scored},
+                          number_or_null(t.speedup), number_or_null(t.reward),
+                          number_of(t.fingerprint), std::int64_t{t.ended}, t.at, Blob{row.reply},
+                          words, blob_of(row.reply_hash), blob_or_null(row.words_hash)}));
   return change_episode(end_turn_, {number_of(t.episode), t.at, std::int64_t{t.ended},
                                     number_of(t.fingerprint), t.turn});
+}
+
+Status Writer::write(const CallRow& row) {
+  const CallRecord& c = row.record;
+  HONE_ASSIGN(const std::int64_t action, blob(c.hash, *c.action));
+  HONE_ASSIGN(const SqlValue words, words_of(row));
+  return add_call_.run({number_of(c.episode), c.turn, c.call, blob_of(c.hash),
+                        std::string_view(c.tool), c.at, action, Blob{row.reply}, words,
+                        blob_of(row.reply_hash), blob_or_null(row.words_hash)});
 }
 
 /// The first of `cells` is the id.
@@ -169,13 +196,13 @@ Status Writer::touch() {
   return database_->execute("PRAGMA user_version = " + std::to_string(version));
 }
 
-/// Deletes the last turn first, so that the rest has no gap. False: there is no turn.
-Result<bool> Writer::drop_turn(std::int64_t episode) {
-  HONE_ASSIGN(const bool found, drop_turn_.start({episode}));
+/// The last one goes first, so that the rest has no gap.
+Result<bool> Writer::drop_last(Statement& statement, std::int64_t episode) {
+  HONE_ASSIGN(const bool found, statement.start({episode}));
   if (!found) return false;
-  std::vector<std::int64_t> used{drop_turn_.integer(0)};
-  if (!drop_turn_.is_null(1)) used.push_back(drop_turn_.integer(1));
-  HONE_ASSIGN([[maybe_unused]] const bool more, drop_turn_.next());
+  std::vector<std::int64_t> used{statement.integer(0)};
+  if (!statement.is_null(1)) used.push_back(statement.integer(1));
+  HONE_ASSIGN([[maybe_unused]] const bool more, statement.next());
   for (const std::int64_t blob : used) {
     HONE_TRY(drop_use_.run({blob}));
     HONE_TRY(drop_blob_.run({blob}));
@@ -198,8 +225,12 @@ Result<Writer::Retired> Writer::retire(double before, std::int64_t limit,
     retired.some = true;
     if (!forgotten) HONE_TRY(change_episode(forget_, {episode}));
     bool left = true;
-    while (left && std::chrono::steady_clock::now() < until) {
-      HONE_ASSIGN(left, drop_turn(episode));
+    for (Statement* statement : {&drop_call_, &drop_turn_}) {
+      left = true;
+      while (left && std::chrono::steady_clock::now() < until) {
+        HONE_ASSIGN(left, drop_last(*statement, episode));
+      }
+      if (left) break;
     }
     if (left) break;
     HONE_TRY(drop_episode_.run({episode}));

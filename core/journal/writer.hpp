@@ -13,15 +13,18 @@
 
 namespace hone {
 
-/// A turn in its stored form: the reply without repeated text, and hashes.
-struct TurnRow {
-  explicit TurnRow(TurnRecord record);
+/// A turn or a tool call in its stored form: the reply without repeated text, and hashes.
+template <typename Record>
+struct StoredRow {
+  explicit StoredRow(Record given);
 
-  TurnRecord turn;
+  Record record;
   Sha256 reply_hash{};
   std::string reply;
   std::optional<Sha256> words_hash;
 };
+using TurnRow = StoredRow<TurnRecord>;
+using CallRow = StoredRow<CallRecord>;
 
 /// One thread at a time. The caller brackets writes with begin() and commit() or rollback().
 class Writer {
@@ -36,6 +39,7 @@ class Writer {
 
   Status write(const EpisodeRecord& episode);
   Status write(const TurnRow& row);
+  Status write(const CallRow& row);
   Status write(const IntentRecord& intent);
   Status release(std::uint64_t episode, RecordState state, double now);
 
@@ -47,7 +51,7 @@ class Writer {
     bool some = false;  ///< at least one row was deleted, so there may be more
   };
   /// Deletes released episodes that are older than `before` (seconds since 1970), or the oldest ones while
-  /// the file is larger than `bytes` (0: no limit), turn by turn until `budget` is used up.
+  /// the file is larger than `bytes` (0: no limit), row by row until `budget` is used up.
   Result<Retired> retire(double before, std::int64_t bytes, std::chrono::microseconds budget);
   /// Returns free pages to the file system until `budget` is used up.
   Status shrink(std::chrono::microseconds budget);
@@ -58,12 +62,16 @@ class Writer {
  private:
   Writer() = default;
   Result<std::int64_t> blob(const Sha256& hash, const std::string& bytes);
+  /// Stores the compiler output of a row, if it is stored apart, and returns its id; otherwise null.
+  template <typename Record>
+  Result<SqlValue> words_of(const StoredRow<Record>& row);
   Status change_episode(Statement& statement, const std::vector<SqlValue>& cells);
-  Result<bool> drop_turn(std::int64_t episode);
+  /// Deletes the last turn or call of an episode, and its texts if nothing else uses them. False: there is none.
+  Result<bool> drop_last(Statement& statement, std::int64_t episode);
 
   std::unique_ptr<Database> database_;
   Statement add_episode_, add_turn_, end_turn_, intend_, release_, find_blob_, use_blob_, add_blob_,
-      oldest_, forget_, drop_turn_, drop_use_, drop_blob_, drop_episode_;
+      oldest_, forget_, drop_turn_, drop_use_, drop_blob_, drop_episode_, add_call_, drop_call_;
 };
 
 }  // namespace hone

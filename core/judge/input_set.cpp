@@ -71,7 +71,9 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims,
   HONE_ASSIGN(set.exact_, lay_out(task, dims, calls, Placement::kCanaries, true, place.at));
   set.scratch_at_ = std::max(place.scratch_at, set.exact_.total);
   if (set.exact_.total > reference.arena().bytes())
-    return internal_error("the reference's arena is too small");
+    return internal_error("the reference's arena: found " +
+                          std::to_string(reference.arena().bytes()) + " bytes, expected at least " +
+                          std::to_string(set.exact_.total));
   std::vector<FillOrder> orders;
   for (std::size_t call = 0; call < calls; ++call) {
     for (std::size_t t = 0; t < task.tensors.size(); ++t) {

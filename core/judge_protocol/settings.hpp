@@ -9,6 +9,7 @@ namespace hone {
 
 struct MeasureSettings {
   bool measure = true;                ///< false: correctness only
+  bool shown_only = false;            ///< checks no hidden shape: for the tool `check`
   double round_ms = 4;                ///< target duration of a round (ms)
   int pairs_min = 7, pairs_max = 15;  ///< A·B pairs
   double seconds_max = 1.5;           ///< target duration of a measurement
@@ -25,6 +26,7 @@ struct MeasureSettings {
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {
     visit("measure", self.measure);
+    visit("shown_only", self.shown_only);
     visit("round_ms", self.round_ms, 0.1, 1000);
     visit("pairs_min", self.pairs_min, 3, 1000);
     visit("pairs_max", self.pairs_max, 3, 1000);

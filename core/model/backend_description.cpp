@@ -143,7 +143,7 @@ const std::vector<std::string>& shared_backend_keys() {
   static const std::vector<std::string> keys{"devices", "isolation", "module_isolation",
                                              "module_lanes", "modules", "uses", "python", "library",
                                              // options that hone gives a build
-                                             "threads", "seconds", "version"};
+                                             "threads", "seconds", "version", "report"};
   return keys;
 }
 
@@ -163,6 +163,7 @@ Result<BackendDescription> read_backend_description(const Value& written, std::s
   d.device_nodes = f.texts_or("device_nodes", {});
   d.driver_folders = f.texts_or("driver_folders", {});
   d.replays_plans = f.flag_or("replays_plans", false);
+  d.reports = f.texts_or("reports", {});
   if (const Value* harness = f.map_or_null("harness")) {
     Fields texts = f.inside("harness", *harness);
     d.harness = texts.text("kernels");

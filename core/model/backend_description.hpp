@@ -55,6 +55,7 @@ struct BackendDescription {
   std::vector<std::string> device_nodes, driver_folders;
   std::string harness, known_answer;  ///< empty: the judge's own texts
   bool replays_plans = false;         ///< of modules (hone/recorded_plan.hpp)
+  std::vector<std::string> reports;   ///< reports that a build can add
 
   /// Whether submissions are code of a device with memory of its own.
   bool has_device_code() const { return withholds != "freeze"; }

@@ -99,7 +99,8 @@ Result<ReadyArgument> ready_argument(const Task& task, const Plan& plan,
     double number = 0;
     const char* end = argument.text.data() + argument.text.size();
     if (std::from_chars(argument.text.data(), end, number).ptr != end)
-      return invalid_argument("argument '" + argument.text + "' is not a number");
+      return invalid_argument("argument '" + argument.text +
+                              "' is not a number; :f32 and :f64 take a number such as 0.5");
     const auto single = static_cast<float>(number);
     if (kind == HONE_ARGUMENT_F32) std::memcpy(&ready.value, &single, sizeof single);
     if (kind == HONE_ARGUMENT_F64) std::memcpy(&ready.value, &number, sizeof number);
@@ -159,12 +160,6 @@ Result<ReadyLaunch> ready_launch(const Task& task, const Plan& plan, const PlanL
     ready.arguments.push_back(argument);
   }
   return ready;
-}
-
-Value texts_value(const std::vector<std::string>& texts) {
-  Value list = Value::array();
-  for (const std::string& text : texts) list.push(text);
-  return list;
 }
 
 }  // namespace

@@ -317,12 +317,6 @@ Status check_consistent(Fields& f, Task& task) {
   return f.finish();
 }
 
-Value texts(const std::vector<std::string>& list) {
-  Value array = Value::array();
-  for (const std::string& text : list) array.push(text);
-  return array;
-}
-
 Value dims_value(const Dims& dims) {
   Value map = Value::map();
   for (const auto& [name, extent] : dims) map.set(name, extent);
@@ -339,7 +333,7 @@ Value tensors_value(const Task& task) {
     Value tensor = Value::map({{"name", t.name},
                                {"role", kRoles[static_cast<int>(t.role)]},
                                {"dtype", dtype_name(t.dtype)},
-                               {"shape", texts(t.shape)}});
+                               {"shape", texts_value(t.shape)}});
     if (t.may_change) tensor.set("may_change", true);
     tensors.push(std::move(tensor));
   }
@@ -392,7 +386,7 @@ Value hidden_value(const std::vector<HiddenShape>& list) {
 Value source_value(const Source& s) { return Value::map({{"name", s.name}, {"text", s.text}}); }
 
 Value backend_value(const BackendSources& b) {
-  Value value = Value::map({{"languages", texts(b.languages)},
+  Value value = Value::map({{"languages", texts_value(b.languages)},
                             {"reference", source_value(b.reference)},
                             {"baseline", source_value(b.baseline)}});
   if (!b.support.empty()) {
@@ -462,12 +456,12 @@ Value task_to_value(const Task& task) {
                      {"title", task.title},
                      {"description", task.description},
                      {"split", task.split},
-                     {"tags", texts(task.tags)},
+                     {"tags", texts_value(task.tags)},
                      {"entry", task.entry},
-                     {"dims", texts(task.dims)},
+                     {"dims", texts_value(task.dims)},
                      {"tensors", tensors_value(task)},
                      {"scalars", scalars_value(task)},
-                     {"arguments", texts(task.arguments)},
+                     {"arguments", texts_value(task.arguments)},
                      {"families", std::move(families)},
                      {"shapes", Value::map({{"shown", shown_value(task.shown)},
                                             {"hidden", hidden_value(task.hidden)},
@@ -538,14 +532,14 @@ Value task_for_client(const Task& whole, std::string_view backend) {
                      {"title", task.title},
                      {"description", task.description},
                      {"split", task.split},
-                     {"tags", texts(task.tags)},
+                     {"tags", texts_value(task.tags)},
                      {"backend", backend},
-                     {"languages", texts(languages)},
+                     {"languages", texts_value(languages)},
                      {"entry", task.entry},
                      {"signature", signature_of(task, language)},
                      {"tensors", tensors_value(task)},
                      {"scalars", scalars_value(task)},
-                     {"arguments", texts(task.arguments)},
+                     {"arguments", texts_value(task.arguments)},
                      {"shapes", Value::map({{"shown", shown_value(task.shown)},
                                             {"timed", dims_value(task.timed)}})},
                      {"tolerance", tolerance_value(task.tolerance)},
@@ -584,6 +578,15 @@ Result<std::vector<std::int64_t>> extents(const Tensor& tensor, const Dims& dims
     result.push_back(extent);
   }
   return result;
+}
+
+double least_bytes(const Task& task) {
+  double bytes = 0;
+  for (const Tensor& tensor : task.tensors) {
+    const auto count = element_count(tensor, task.timed);
+    if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
+  }
+  return bytes;
 }
 
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims) {

@@ -160,6 +160,8 @@ std::set<std::string> reference_forms(const Task& task);
 
 /// The number of elements of a tensor at these dimensions. Less than 1 or more than 2^32 is an error.
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims);
+/// Bytes of all tensors at the timed shape: the least that a call moves.
+double least_bytes(const Task& task);
 /// The extent of each axis.
 Result<std::vector<std::int64_t>> extents(const Tensor& tensor, const Dims& dims);
 

@@ -86,4 +86,10 @@ std::string_view Value::type_name() const {
   return kNames[data_.index()];
 }
 
+Value texts_value(const std::vector<std::string>& texts) {
+  Value list = Value::array();
+  for (const std::string& text : texts) list.push(text);
+  return list;
+}
+
 }  // namespace hone

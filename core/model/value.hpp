@@ -91,6 +91,9 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, Array, Map> data_;
 };
 
+/// An array of texts.
+Value texts_value(const std::vector<std::string>& texts);
+
 /// Limits of a decoder. The defaults are for untrusted messages; hone's own files may need larger ones.
 struct CodecLimits {
   std::size_t depth_max = 32;

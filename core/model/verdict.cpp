@@ -62,8 +62,6 @@ Result<Mismatch> mismatch_from_value(Fields f) {
 }
 
 Value speedup_to_value(const Speedup& s) {
-  Value flags = Value::array();
-  for (const std::string& flag : s.flags) flags.push(flag);
   Value map = Value::map({{"value", s.value},
                           {"low", s.low},
                           {"high", s.high},
@@ -71,7 +69,7 @@ Value speedup_to_value(const Speedup& s) {
                           {"baseline_us", s.baseline_us},
                           {"rounds", s.rounds},
                           {"calls", s.calls},
-                          {"flags", std::move(flags)}});
+                          {"flags", texts_value(s.flags)}});
   if (s.floor_us > 0) map.set("floor_us", s.floor_us);
   if (s.marked_us > 0) map.set("marked_us", s.marked_us);
   return map;
@@ -136,6 +134,7 @@ Value verdict_to_value(const Verdict& v) {
                      {"speedup", v.speedup ? speedup_to_value(*v.speedup) : Value()},
                      {"work", v.work ? work_to_value(*v.work) : Value()},
                      {"stage_ms", stage_ms_to_value(v)},
+                     {"findings", texts_value(v.findings)},
                      {"timing", v.timing},
                      {"not_recorded", v.not_recorded},
                      {"caught", v.caught},
@@ -171,6 +170,7 @@ Result<Verdict> verdict_from_value(const Value& value) {
       if (ms.is_number()) v.stage_ms[stage] = ms.as_double();
     }
   }
+  v.findings = f.texts_or("findings", {});
   v.timing = f.text_or("timing", "");
   v.not_recorded = f.text_or("not_recorded", "");
   v.caught = f.text_or("caught", "");

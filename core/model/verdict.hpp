@@ -16,9 +16,10 @@
 
 namespace hone {
 
-/// The journal, the wire and rewards use outcomes by name. For a new outcome, also extend was_compiled() and
-/// verdict_fixtures.cpp (their default cases hide a missing one), integrations/kernelbench/run_folder.cpp, and the templates in
-/// envs/kernel_refine/templates. tests/repo/lists_test.py checks the other lists.
+/// The journal, the wire and rewards use outcomes by name. evaluate/verdicts.cpp chooses the outcome. For a new outcome, also
+/// extend verdict_fixtures.cpp (its default case hides a missing stage) and the templates in envs/kernel_refine/templates. If
+/// the outcome means that nothing was built, extend was_compiled() and integrations/kernelbench/run_folder.cpp.
+/// gateway/tritonforge_words.cpp reports other new outcomes as run-time errors. tests/repo/lists_test.py checks other lists.
 enum class Outcome {
   kNoCode,  ///< the response contained no code
   kRejected,  ///< refused by a rule: a source too long or binary, no plan or no own kernel where one is required
@@ -96,6 +97,9 @@ struct Verdict {
   /// The class of cheating that a defence caught, "forbidden_call", …; empty if none did. docs/verdicts.md
   /// explains each class, and names those that an honest mistake can cause.
   std::string caught;
+  /// For a correct, timed submission of an episode with feedback_profile: auto. Sentences that say where its time goes,
+  /// with a number each, the most important first.
+  std::vector<std::string> findings;
   /// Of a module on a device: "device", the time of its recorded plan; "call", a call of its Python. Else empty.
   std::string timing;
   std::string not_recorded;  ///< why a module has no recorded plan: "a value was read back (…:31)"

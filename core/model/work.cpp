@@ -20,6 +20,13 @@ Value counts_to_value(const Counts& counts) {
   return map;
 }
 
+/// Rationale: the same limits as in a report, so that each verdict can be read again.
+void add(Counts& counts, std::string_view name) {
+  std::string known(name.substr(0, kNameBytesMax));
+  if (counts.size() >= kNamesMax - 1 && counts.count(known) == 0) known = "others";
+  ++counts[known];
+}
+
 bool is_name(const std::string& text) {
   return !text.empty() && text.size() <= kNameBytesMax &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
@@ -62,6 +69,9 @@ bool names_equal(const Counts& one, const Counts& other) {
 }
 
 }  // namespace
+
+void Witnessed::add_kernel(std::string_view name) { add(kernels, name); }
+void Witnessed::add_operator(std::string_view name) { add(operators, name); }
 
 bool Witnessed::same_names(const Witnessed& other) const {
   return names_equal(kernels, other.kernels) && names_equal(operators, other.operators);

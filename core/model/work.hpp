@@ -19,6 +19,11 @@ struct Witnessed {
   std::map<std::string, std::int64_t>
       operators;  ///< torch's operators by name, "aten.addmm": number of calls
 
+  /// Counts one more launch or call. A name is cut to 64 bytes; names after the 63rd are counted as "others". `name`: printable
+  /// ASCII without spaces.
+  void add_kernel(std::string_view name);
+  void add_operator(std::string_view name);
+
   /// Torch's operators ran, and no kernel was started.
   bool only_torch() const { return kernels.empty() && !operators.empty(); }
   /// Whether both have the same names. Counts may differ, because an autotuner starts each configuration

@@ -38,7 +38,8 @@ Status call_plugin(std::string_view who, const std::function<std::int32_t(hone_e
   } catch (const std::exception& exception) {
     return internal_error(std::string(who) + ": threw across the ABI: " + exception.what());
   } catch (...) {
-    return internal_error(std::string(who) + ": threw across the ABI: no std::exception");
+    return internal_error(std::string(who) +
+                          ": threw across the ABI: an exception that is not a std::exception");
   }
   if (code == HONE_OK) return {};
   if (code < HONE_OK || code > HONE_INTERNAL) {

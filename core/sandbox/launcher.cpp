@@ -23,6 +23,7 @@
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
+#include "base/code_number.hpp"
 #include "base/files.hpp"
 #include "base/mutex.hpp"
 #include "sandbox/messages.hpp"
@@ -125,7 +126,7 @@ void receive_one(Connection& connection, Packet packet) {
     }
     state.answered = true;
   } else if (kind == MessageKind::kFailed) {
-    const auto code = static_cast<Code>(reader.number());
+    const Code code = error_code_of(reader.number());
     state.failure = Error{code, reader.text()};
     state.answered = true;
   } else if (kind == MessageKind::kExited) {

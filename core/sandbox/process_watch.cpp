@@ -50,6 +50,8 @@ std::uint64_t number_of(std::string_view word) {
   return number;
 }
 
+}  // namespace
+
 std::vector<int> cores_of(pid_t process) {
   cpu_set_t set;
   std::vector<int> cores;
@@ -59,8 +61,6 @@ std::vector<int> cores_of(pid_t process) {
   }
   return cores;
 }
-
-}  // namespace
 
 std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> children;

@@ -74,6 +74,9 @@ bool is_short_of_memory(std::int64_t own);
 
 /// A thread, from the text of its stat and schedstat.
 ThreadSample thread_from(pid_t thread, std::string_view stat, std::string_view schedstat);
+/// The cores that a process may use; 0: the calling thread. Empty: unknown.
+std::vector<int> cores_of(pid_t process);
+
 /// Seconds of a set of cores together.
 struct CoresSeen {
   double idle_s = 0, stolen_s = 0;

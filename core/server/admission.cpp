@@ -115,9 +115,13 @@ Result<Verb> Admission::check(const Peer& peer, wire::Request& request) {
 Status Admission::permitted(const Peer& peer, Verb verb) {
   if (peer.client == nullptr || peer.client->role == ClientRole::kTrainer || only_looks(verb))
     return {};
-  return failed_precondition(
-      "client '" + peer.client->name + "' has the role monitor, which may not " +
-      std::string(verb_name(verb)) + "; it has hello, ping, describe, metrics and health");
+  std::string looking;
+  for (const VerbRow& row : verb_rows()) {
+    if (row.looks) looking += (looking.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return failed_precondition("client '" + peer.client->name +
+                             "' has the role monitor, which may not " +
+                             std::string(verb_name(verb)) + "; it has " + looking);
 }
 
 /// Sends one reply without storing anything about the client.

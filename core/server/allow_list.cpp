@@ -159,7 +159,15 @@ void AllowList::refresh() {
   MutexLock lock(mutex_);
   // The identity is taken before the file is read, so a replacement in between causes another read.
   const Version found = version();
-  if (found == read_) return;
+  if (found != read_) read(found);
+}
+
+void AllowList::reload() {
+  MutexLock lock(mutex_);
+  read(version());
+}
+
+void AllowList::read(const Version& found) {
   read_ = found;
   auto clients = read_clients(path_);
   if (!clients) {

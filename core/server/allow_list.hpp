@@ -20,7 +20,7 @@ namespace hone {
 
 enum class ClientRole {
   kTrainer,  ///< every verb
-  kMonitor,  ///< only hello, ping, describe, metrics and health
+  kMonitor,  ///< only the verbs that change nothing (VerbRow::looks)
 };
 std::string_view role_name(ClientRole role);
 std::vector<std::string> role_names();
@@ -56,6 +56,8 @@ class AllowList {
 
   /// Reads the file again if it changed; otherwise it costs one stat(). If the file is missing or invalid, it logs an error and keeps the list.
   void refresh();
+  /// Reads the file even if it seems unchanged.
+  void reload();
   /// Increases with each change of the list.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   /// nullptr: no client has this key, or the key was revoked.
@@ -74,6 +76,7 @@ class AllowList {
 
   explicit AllowList(std::filesystem::path path) : path_(std::move(path)) {}
   Version version() const;
+  void read(const Version& found) HONE_REQUIRES(mutex_);
   void take(AllowedClients clients) HONE_REQUIRES(mutex_);
 
   const std::filesystem::path path_;

@@ -107,6 +107,16 @@ bool Doors::has_waiting() const {
 void Doors::refresh_allow_list() {
   if (allowed_ == nullptr) return;
   allowed_->refresh();
+  apply_allow_list();
+}
+
+void Doors::reload_allow_list() {
+  if (allowed_ == nullptr) return;
+  allowed_->reload();
+  apply_allow_list();
+}
+
+void Doors::apply_allow_list() {
   if (allowed_->generation() == allowed_generation_) return;
   allowed_generation_ = allowed_->generation();
   main_->look_up_again();

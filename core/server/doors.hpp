@@ -38,6 +38,8 @@ class Doors {
   bool has_waiting() const;  ///< replies are queued
   /// Applies a change of the allow-list to the connections. Costs one stat().
   void refresh_allow_list();
+  /// Reads the allow-list even if its file seems unchanged, and applies it.
+  void reload_allow_list();
 
   /// Whether the endpoint takes no new connection. The control endpoint always does, so that an operator can inspect a full server.
   bool full(const Peers& peers) const { return &peers == main_.get() && keeper_->full(); }
@@ -53,6 +55,7 @@ class Doors {
 
  private:
   Result<SocketOptions> socket_options() const;
+  void apply_allow_list();
   Result<std::unique_ptr<Peers>> listen_on(Door door, Socket socket, std::string& endpoint);
 
   const ServerOptions& options_;

@@ -49,6 +49,11 @@ void IoLoop::drain(std::int64_t limit_ns) {
   events_->wake();
 }
 
+void IoLoop::reload_keys() {
+  reload_ = true;
+  events_->wake();
+}
+
 void IoLoop::run() {
   events_->adopt();
   const std::vector<Peers*> all = doors_.all();
@@ -65,6 +70,7 @@ void IoLoop::run() {
     now_ns = monotonic_ns();
     doors_.flush(now_ns);
     keep_time(now_ns);
+    if (reload_.exchange(false)) doors_.reload_allow_list();
     if (!shutdown_.has_begun() && shutdown_.is_requested()) start_draining();
     if (shutdown_.has_begun() && drained(now_ns, idle)) break;
   }
@@ -108,8 +114,9 @@ void IoLoop::keep_time(std::int64_t now_ns) {
   doors_.expire(now_ns);
   lost_.drop_steps(now_ns);
   if (reaping_.exchange(true)) return;
-  const bool taken = workers_.submit([this] {
-    status_.count_reaped(service_.reap());
+  // Clients of a server that shuts down cannot renew leases, which the next server starts again.
+  const bool taken = workers_.submit([this, reaps = !shutdown_.has_begun()] {
+    if (reaps) status_.count_reaped(service_.reap());
     status_.check_problems();
     reaping_ = false;
   });
@@ -122,6 +129,7 @@ void IoLoop::start_draining() {
   log_info("server",
            "shutting down: " + std::to_string(requests_.count()) + " requests are in flight");
   service_.refuse_new_work();
+  replies_.announce_shutdown();
 }
 
 bool IoLoop::drained(std::int64_t now_ns, bool idle) {

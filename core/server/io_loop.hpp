@@ -26,7 +26,7 @@
 
 namespace hone {
 
-/// Everything but drain() belongs to the thread that calls run().
+/// Everything but drain() and reload_keys() belongs to the thread that calls run().
 class IoLoop {
  public:
   static Result<std::unique_ptr<IoLoop>> open(ServerOptions options, EpisodeService& service,
@@ -36,6 +36,8 @@ class IoLoop {
   void run();
   /// [any thread] Starts the shutdown, which ends at the limit (monotonic nanoseconds).
   void drain(std::int64_t limit_ns);
+  /// [any thread] Reads the allow-list again, even if the file seems unchanged.
+  void reload_keys();
 
   const Doors& doors() const { return doors_; }
   bool clean() const { return clean_; }  ///< after run(): no request was aborted
@@ -66,7 +68,7 @@ class IoLoop {
   Dispatcher dispatcher_;
   LostConnections lost_;
   std::int64_t reap_at_ns_ = 0;
-  std::atomic<bool> reaping_{false};
+  std::atomic<bool> reaping_{false}, reload_{false};
   bool clean_ = true;
   WorkerPool workers_;  // last, because its jobs use the members above
 };

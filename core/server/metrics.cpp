@@ -2,90 +2,67 @@
 #include "server/metrics.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <tuple>
+#include <vector>
 
+#include "hone/version.h"
+#include "server/prometheus.hpp"
 #include "wire/message.hpp"
 
 namespace hone {
 namespace {
 
-std::string number(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", v);
-  return text;
-}
+/// A counter of the server: its name in the map, and its metric.
+struct CounterRow {
+  const char* name;
+  const char* metric;
+  const char* help;
+};
 
-void line(std::string& out, const std::string& name, const std::string& labels, double v) {
-  out += name + (labels.empty() ? "" : "{" + labels + "}") + " " + number(v) + "\n";
-}
+constexpr CounterRow kCounters[] = {
+    {"messages_received", "hone_messages_received_total", "Messages received."},
+    {"messages_sent", "hone_messages_sent_total", "Messages sent."},
+    {"bytes_received", "hone_received_bytes_total", "Bytes received."},
+    {"bytes_sent", "hone_sent_bytes_total", "Bytes sent."},
+    {"malformed", "hone_malformed_messages_total", "Messages that could not be read."},
+    {"busy", "hone_busy_replies_total", "Requests refused because a queue or limit was full."},
+    {"connections_seen", "hone_connections_total", "Connections since the start."},
+    {"connections_stalled", "hone_stalled_connections_total",
+     "Connections given up because they did not read."},
+    {"replies_dropped", "hone_dropped_replies_total", "Replies to connections that were lost."},
+    {"late_ends", "hone_late_replies_total", "Replies that came after the server had answered."},
+    {"deadlines_enforced", "hone_deadlines_enforced_total", "Requests ended at their deadline."},
+    {"episodes_reaped", "hone_episodes_reaped_total", "Episodes closed because their lease ended."},
+    {"steps_dropped", "hone_steps_dropped_total", "Steps cancelled with their lost connections."},
+    {"keys_refused", "hone_keys_refused_total", "Connections with a key that is not allowed."},
+    {"handshakes_failed", "hone_handshakes_failed_total", "Failed handshakes."},
+    {"hung_up", "hone_silent_connections_closed_total",
+     "Connections closed because they were silent or too many."},
+};
 
-void head(std::string& out, const std::string& name, const char* type) {
-  out += "# TYPE " + name + " " + type + "\n";
-}
-
-/// A path of map keys as a metric name.
-std::string metric_name(std::string_view path) {
-  std::string name;
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    name += plain ? c : '_';
-  }
-  return name;
-}
-
-void flatten(std::string& out, const std::string& path, const Value& value) {
-  if (value.is_map()) {
-    for (const auto& [key, member] : value.as_map()) {
-      // A client is a label, never part of a name.
-      if (key != "clients" || !member.is_map()) flatten(out, path + "_" + key, member);
-    }
-  } else if (value.is_number() && std::isfinite(value.as_double())) {
-    line(out, metric_name(path), "", value.as_double());
-  } else if (value.is_bool()) {
-    line(out, metric_name(path), "", value.as_bool() ? 1 : 0);
-  }
-}
-
-/// A label's value may be any text in Prometheus' format, where three characters are escaped.
-std::string label(std::string_view value) {
-  std::string text;
-  for (const char c : value) {
-    if (c == '\\' || c == '"') text += '\\';
-    text += c == '\n' ? "\\n" : std::string(1, c);
-  }
-  return "\"" + text + "\"";
-}
-
-/// Counters by client: steps with a verdict, steps without one, and detected classes of cheating.
-void lines_of_clients(std::string& out, const Value& clients) {
-  for (const auto& [metric, key] :
-       {std::pair("hone_judged_total", "judged"), std::pair("hone_unscored_total", "unscored")}) {
-    head(out, metric, "counter");
-    for (const auto& [name, of] : clients.as_map()) {
-      const Value* count = of.find(key);
-      if (count != nullptr && count->is_number())
-        line(out, metric, "client=" + label(name), count->as_double());
-    }
-  }
-  head(out, "hone_often_unscored", "gauge");
-  for (const auto& [name, of] : clients.as_map()) {
-    const Value* often = of.find("often_unscored");
-    if (often != nullptr && often->is_bool())
-      line(out, "hone_often_unscored", "client=" + label(name), often->as_bool() ? 1 : 0);
-  }
-  for (const auto& [metric, key, what] :
-       {std::tuple("hone_caught_total", "caught", "class"),
-        std::tuple("hone_second_looks_total", "second_looks", "outcome")}) {
-    head(out, metric, "counter");
-    for (const auto& [name, of] : clients.as_map()) {
-      const Value* counts = of.find(key);
-      if (counts == nullptr || !counts->is_map()) continue;
-      for (const auto& [kind, count] : counts->as_map()) {
-        line(out, metric, std::string(what) + "=" + label(kind) + ",client=" + label(name),
-             count.as_double());
-      }
-    }
+void write_gauges(PrometheusText& text, const Gauges& gauges) {
+  text.family("hone_build_info", MetricType::kGauge, "1; the version is a label.");
+  text.sample(1, {{"version", HONE_VERSION_STRING}});
+  text.family("hone_up", MetricType::kGauge, "1 if the server can do steps, else 0.");
+  text.sample(gauges.draining || gauges.problems > 0 ? 0 : 1);
+  for (const auto& [name, help, value] :
+       {std::tuple("hone_draining", "1 while the server shuts down.", gauges.draining ? 1.0 : 0.0),
+        std::tuple("hone_problems", "Problems that keep the server from doing steps.",
+                   static_cast<double>(gauges.problems)),
+        std::tuple("hone_connections",
+                   "Connections that the server remembers, including closed ones.",
+                   static_cast<double>(gauges.connections)),
+        std::tuple("hone_sockets", "Open sockets.", static_cast<double>(gauges.sockets)),
+        std::tuple("hone_requests_in_flight", "Requests without a reply.",
+                   static_cast<double>(gauges.in_flight)),
+        std::tuple("hone_requests_queued", "Requests that wait for a thread.",
+                   static_cast<double>(gauges.queue)),
+        std::tuple("hone_outbox_bytes", "Size of the replies that wait to be sent.",
+                   static_cast<double>(gauges.outbox_bytes)),
+        std::tuple("hone_uptime_seconds", "Time since the start of the server.",
+                   gauges.uptime_s)}) {
+    text.family(name, MetricType::kGauge, help);
+    text.sample(value);
   }
 }
 
@@ -149,29 +126,35 @@ void Metrics::answered_client(const std::string& client, Code code) {
   if (code != Code::kOk) ++of.errors;
 }
 
-Metrics::Named Metrics::counters() const {
-  return {{{"messages_received", messages_in_},
-           {"messages_sent", messages_out_},
-           {"bytes_received", bytes_in_},
-           {"bytes_sent", bytes_out_},
-           {"malformed", malformed},
-           {"busy", busy},
-           {"connections_seen", connections},
-           {"connections_stalled", stalled},
-           {"replies_dropped", replies_dropped},
-           {"late_ends", late},
-           {"deadlines_enforced", deadlines},
-           {"episodes_reaped", reaped},
-           {"steps_dropped", steps_dropped},
-           {"keys_refused", keys_refused},
-           {"handshakes_failed", handshakes_failed},
-           {"hung_up", hung_up}}};
+std::uint64_t Metrics::value_of(std::string_view counter) const {
+  const std::pair<std::string_view, std::uint64_t> all[] = {
+      {"messages_received", messages_in_},
+      {"messages_sent", messages_out_},
+      {"bytes_received", bytes_in_},
+      {"bytes_sent", bytes_out_},
+      {"malformed", malformed},
+      {"busy", busy},
+      {"connections_seen", connections},
+      {"connections_stalled", stalled},
+      {"replies_dropped", replies_dropped},
+      {"late_ends", late},
+      {"deadlines_enforced", deadlines},
+      {"episodes_reaped", reaped},
+      {"steps_dropped", steps_dropped},
+      {"keys_refused", keys_refused},
+      {"handshakes_failed", handshakes_failed},
+      {"hung_up", hung_up}};
+  for (const auto& [name, value] : all) {
+    if (name == counter) return value;
+  }
+  return 0;
 }
 
 Value Metrics::to_value(const Gauges& gauges, const Value& service) const {
   Value value = Value::map();
   for (const auto& [name, v] : gauge_list(gauges)) value.set(name, v);
-  for (const auto& [name, count] : counters()) value.set(name, static_cast<std::int64_t>(count));
+  for (const CounterRow& row : kCounters)
+    value.set(row.name, static_cast<std::int64_t>(value_of(row.name)));
   Value requests = Value::map();
   for (const auto& [key, count] : requests_) {
     const std::string verb(verb_name(key.first));
@@ -206,57 +189,73 @@ Value Metrics::to_value(const Gauges& gauges, const Value& service) const {
   return value;
 }
 
-std::string Metrics::to_prometheus(const Gauges& gauges, const Value& service) const {
-  std::string out;
-  for (const auto& [name, v] : gauge_list(gauges)) {
-    head(out, "hone_" + std::string(name), "gauge");
-    line(out, "hone_" + std::string(name), "", v.as_double());
+std::string Metrics::to_prometheus(const Gauges& gauges, const Value& service,
+                                   bool old_names) const {
+  PrometheusText text;
+  write_gauges(text, gauges);
+  for (const CounterRow& row : kCounters) {
+    text.family(row.metric, MetricType::kCounter, row.help);
+    text.sample(static_cast<double>(value_of(row.name)));
   }
-  for (const auto& [name, count] : counters()) {
-    const std::string full = "hone_" + std::string(name) + "_total";
-    head(out, full, "counter");
-    line(out, full, "", static_cast<double>(count));
-  }
-  head(out, "hone_requests_total", "counter");
+  text.family("hone_requests_total", MetricType::kCounter,
+              "Requests by verb and code of the reply.");
   for (const auto& [key, count] : requests_) {
-    line(out, "hone_requests_total",
-         "verb=\"" + std::string(verb_name(key.first)) + "\",code=\"" +
-             std::string(code_name(key.second)) + "\"",
-         static_cast<double>(count));
+    text.sample(static_cast<double>(count), {{"verb", std::string(verb_name(key.first))},
+                                             {"code", std::string(code_name(key.second))}});
   }
-  head(out, "hone_errors_total", "counter");
-  for (const auto& [name, count] : errors_) {
-    line(out, "hone_errors_total", "class=\"" + name + "\"", static_cast<double>(count));
-  }
-  for (const auto& [what, member] :
-       {std::pair("messages", &OfClient::messages), std::pair("bytes", &OfClient::bytes),
-        std::pair("answered", &OfClient::answered), std::pair("errors", &OfClient::errors)}) {
-    const std::string full = std::string("hone_client_") + what + "_total";
-    if (!clients_.empty()) head(out, full, "counter");
-    for (const auto& [name, of] : clients_) {
-      line(out, full, "client=\"" + name + "\"", static_cast<double>(of.*member));
-    }
-  }
-  head(out, "hone_request_seconds", "histogram");
+  text.family("hone_errors_total", MetricType::kCounter, "Error replies by class.");
+  for (const auto& [name, count] : errors_)
+    text.sample(static_cast<double>(count), {{"class", name}});
+  write_clients_of_keys(text);
+  text.family("hone_request_seconds", MetricType::kHistogram, "Time from a request to its reply.");
   for (std::size_t i = 0; i < kVerbCount; ++i) {
     const Histogram& histogram = seconds_[i];
     if (histogram.count() == 0) continue;
-    const std::string verb = "verb=\"" + std::string(verb_name(static_cast<Verb>(i))) + "\"";
-    for (std::size_t bucket = 0; bucket < Histogram::kBuckets; ++bucket) {
-      line(out, "hone_request_seconds_bucket",
-           verb + ",le=\"" + number(Histogram::upper_s(bucket)) + "\"",
-           static_cast<double>(histogram.cumulative(bucket)));
-    }
-    const auto count = static_cast<double>(histogram.count());
-    line(out, "hone_request_seconds_bucket", verb + ",le=\"+Inf\"", count);
-    line(out, "hone_request_seconds_sum", verb, histogram.sum_s());
-    line(out, "hone_request_seconds_count", verb, count);
+    std::vector<std::pair<double, double>> buckets;
+    for (std::size_t n = 0; n < Histogram::kBuckets; ++n)
+      buckets.emplace_back(Histogram::upper_s(n), static_cast<double>(histogram.cumulative(n)));
+    text.histogram(buckets, histogram.sum_s(), static_cast<double>(histogram.count()),
+                   {{"verb", std::string(verb_name(static_cast<Verb>(i)))}});
   }
-  const Value* evaluator = service.find("evaluator");
-  const Value* clients = evaluator == nullptr ? nullptr : evaluator->find("clients");
-  if (clients != nullptr && clients->is_map()) lines_of_clients(out, *clients);
-  flatten(out, "hone_service", service);
-  return out;
+  write_service_metrics(text, service);
+  if (old_names) write_old_names(text, gauges, service);
+  return text.take();
+}
+
+void Metrics::write_clients_of_keys(PrometheusText& text) const {
+  for (const auto& [name, help, member] :
+       {std::tuple("hone_client_messages_total", "Messages of a client with a key.",
+                   &OfClient::messages),
+        std::tuple("hone_client_bytes_total", "Bytes received from a client with a key.",
+                   &OfClient::bytes),
+        std::tuple("hone_client_answered_total", "Replies to a client with a key.",
+                   &OfClient::answered),
+        std::tuple("hone_client_errors_total", "Error replies to a client with a key.",
+                   &OfClient::errors)}) {
+    text.family(name, MetricType::kCounter, help);
+    for (const auto& [client, of] : clients_)
+      text.sample(static_cast<double>(of.*member), {{"client", client}});
+  }
+}
+
+/// Names of hone 0.2, for one release.
+void Metrics::write_old_names(PrometheusText& text, const Gauges& gauges,
+                              const Value& service) const {
+  const auto old = [&text](const std::string& name, MetricType type, const std::string& now,
+                           double value) {
+    text.family(name, type, "Deprecated: use " + now + ".");
+    text.sample(value);
+  };
+  old("hone_in_flight", MetricType::kGauge, "hone_requests_in_flight",
+      static_cast<double>(gauges.in_flight));
+  old("hone_queue", MetricType::kGauge, "hone_requests_queued", static_cast<double>(gauges.queue));
+  old("hone_uptime_s", MetricType::kGauge, "hone_uptime_seconds", gauges.uptime_s);
+  for (const CounterRow& row : kCounters) {
+    const std::string before = "hone_" + std::string(row.name) + "_total";
+    if (before != row.metric)
+      old(before, MetricType::kCounter, row.metric, static_cast<double>(value_of(row.name)));
+  }
+  write_old_service_metrics(text, service);
 }
 
 }  // namespace hone

@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "model/value.hpp"
 #include "server/verbs.hpp"
 
 namespace hone {
+
+class PrometheusText;
 
 /// Counts of durations in buckets 50 µs, 100 µs, 200 µs, 500 µs, … 500 s.
 class Histogram {
@@ -35,6 +38,8 @@ class Histogram {
 
 /// Current values, read for each request.
 struct Gauges {
+  bool draining = false;
+  std::size_t problems = 0;  ///< that keep the server from doing steps
   std::size_t connections = 0, sockets = 0, in_flight = 0, queue = 0, outbox_bytes = 0;
   double uptime_s = 0;
 };
@@ -64,12 +69,14 @@ class Metrics {
   std::uint64_t hung_up = 0;  ///< connections that were closed because they were silent or too many
 
   Value to_value(const Gauges& gauges, const Value& service) const;
-  /// Prometheus text format 0.0.4. Numbers of the service become hone_service_<path>.
-  std::string to_prometheus(const Gauges& gauges, const Value& service) const;
+  /// Prometheus text format 0.0.4. `old_names`: also the names of hone 0.2.
+  std::string to_prometheus(const Gauges& gauges, const Value& service,
+                            bool old_names = true) const;
 
  private:
-  using Named = std::array<std::pair<const char*, std::uint64_t>, 16>;
-  Named counters() const;
+  std::uint64_t value_of(std::string_view counter) const;
+  void write_clients_of_keys(PrometheusText& text) const;
+  void write_old_names(PrometheusText& text, const Gauges& gauges, const Value& service) const;
 
   struct OfClient {
     std::uint64_t messages = 0, bytes = 0, answered = 0, errors = 0;

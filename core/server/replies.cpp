@@ -10,6 +10,9 @@
 namespace hone {
 namespace {
 
+// A client of a server that shuts down may look for the next one this often (ms).
+constexpr std::int64_t kNextServerMs = 1000;
+
 /// A progress message is useless if the reply to its request follows in the same batch.
 bool outdated(const std::vector<Event>& events, std::size_t index) {
   constexpr std::size_t kLookAhead = 8;
@@ -123,6 +126,16 @@ void Replies::end_overdue(std::int64_t now_ns) {
   }
 }
 
+void Replies::announce_shutdown() {
+  const Value body = Value::map({{"drain_ms", shutdown_.left_ms(monotonic_ns())}});
+  doors_.main().each([&](const std::shared_ptr<Peer>& peer) {
+    if (doors_.main().revoked(*peer) || peer->disconnected_ns != 0) return;
+    // Unqueued, so that a client that does not read does not delay the shutdown.
+    doors_.main().send_unqueued(
+        *peer, wire::encode_reply({wire::ReplyKind::kGoingAway, -1, "", to_msgpack(body), {}}));
+  });
+}
+
 void Replies::end_all(const Error& error) {
   doors_.each([&](const std::shared_ptr<Peer>& peer) {
     const auto requests = peer->in_flight;
@@ -132,7 +145,11 @@ void Replies::end_all(const Error& error) {
 
 std::string Replies::packed_error(const Error& error) const {
   wire::ErrorBody body = wire::error_body(error, retry_after_ms_());
-  body.shutting_down = shutdown_.has_begun() && error.code == Code::kUnavailable;
+  if (shutdown_.has_begun() && error.code == Code::kUnavailable) {
+    body.shutting_down = true;
+    body.drain_ms = shutdown_.left_ms(monotonic_ns());
+    body.retry_after_ms = kNextServerMs;
+  }
   return to_msgpack(to_value(body));
 }
 

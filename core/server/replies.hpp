@@ -45,6 +45,8 @@ class Replies {
                  const Error& error);
   /// Ends requests that the service has not answered at their deadlines.
   void end_overdue(std::int64_t now_ns);
+  /// Sends `going_away` to every connection of the main endpoint.
+  void announce_shutdown();
   /// Ends all requests with an error.
   void end_all(const Error& error);
 

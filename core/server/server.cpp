@@ -34,6 +34,8 @@ const std::string& Server::control_endpoint() const { return loop_->doors().cont
 const std::string& Server::incarnation() const { return loop_->doors().incarnation(); }
 std::string Server::server_key() const { return loop_->doors().server_key(); }
 
+void Server::reload_keys() { loop_->reload_keys(); }
+
 bool Server::shut_down(double timeout_s) {
   MutexLock lock(ending_);
   if (ended_) return clean_;

@@ -40,7 +40,9 @@ class Server {
   const std::string& incarnation() const;       ///< new for each start
   std::string server_key() const;               ///< its public key; empty: no CURVE
 
-  /// [any thread] Stops accepting connections and requests. Waits up to `timeout_s` for requests in flight, answers the rest with `unavailable`, and returns when all replies are sent, or after `linger_s`. True if no request was aborted. A second call waits for the first.
+  /// [any thread] Reads the allow-list again.
+  void reload_keys();
+  /// [any thread] Stops accepting connections and requests, and sends `going_away`. Waits up to `timeout_s` for requests in flight, answers the rest with `unavailable`, and returns when all replies are sent, or after `linger_s`. True if no request was aborted. A second call waits for the first.
   bool shut_down(double timeout_s);
 
  private:

@@ -57,31 +57,40 @@ Result<Value> ServerStatus::metrics(const Value& body) {
   metrics_.keys_refused = counts.keys_refused;
   metrics_.handshakes_failed = counts.handshakes_failed;
   metrics_.hung_up = counts.hung_up;
-  if (request.format == wire::MetricsFormat::kPrometheus) {
-    return Value::map({{"text", metrics_.to_prometheus(gauges_(), service_.stats())}});
+  Gauges gauges = gauges_();
+  gauges.draining = shutdown_.has_begun();
+  {
+    MutexLock lock(mutex_);
+    gauges.problems = problems_.size();
   }
-  return Value::map({{"metrics", metrics_.to_value(gauges_(), service_.stats())}});
+  if (request.format == wire::MetricsFormat::kPrometheus) {
+    return Value::map(
+        {{"text", metrics_.to_prometheus(gauges, service_.stats(), request.old_names)}});
+  }
+  return Value::map({{"metrics", metrics_.to_value(gauges, service_.stats())}});
 }
 
 Result<Value> ServerStatus::health(const Value& body) {
   HONE_TRY(wire::read_request<wire::HealthRequest>(body));
   const Gauges now = gauges_();
-  Value problems = Value::array();
+  Value problems;
   {
     MutexLock lock(mutex_);
-    for (const std::string& one : problems_) problems.push(one);
+    problems = texts_value(problems_);
   }
   const bool failing = !problems.as_array().empty();
-  return Value::map({{"status", shutdown_.has_begun() ? "draining"
-                                : failing             ? "failing"
-                                                      : "serving"},
-                     {"problems", std::move(problems)},
-                     {"incarnation", doors_.incarnation()},
-                     {"uptime_s", now.uptime_s},
-                     {"steps", service_.pending()},
-                     {"in_flight", now.in_flight},
-                     {"connections", now.connections},
-                     {"queue", now.queue}});
+  Value reply = Value::map({{"status", shutdown_.has_begun() ? "draining"
+                                       : failing             ? "failing"
+                                                             : "serving"},
+                            {"problems", std::move(problems)},
+                            {"incarnation", doors_.incarnation()},
+                            {"uptime_s", now.uptime_s},
+                            {"steps", service_.pending()},
+                            {"in_flight", now.in_flight},
+                            {"connections", now.connections},
+                            {"queue", now.queue}});
+  if (shutdown_.has_begun()) reply.set("drain_ms", shutdown_.left_ms(monotonic_ns()));
+  return reply;
 }
 
 void ServerStatus::check_problems() {

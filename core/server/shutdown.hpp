@@ -19,6 +19,12 @@ class Shutdown {
     return now_ns >= limit_ns_.load(std::memory_order_acquire);
   }
 
+  /// Time until the limit; 0 once it is over.
+  std::int64_t left_ms(std::int64_t now_ns) const {
+    const std::int64_t limit_ns = limit_ns_.load(std::memory_order_acquire);
+    return std::max<std::int64_t>(limit_ns - now_ns, 0) / 1'000'000;
+  }
+
   void begin(std::int64_t now_ns) {
     begun_ = true;
     since_ns_ = now_ns;

@@ -1,6 +1,8 @@
 // The table of verbs. A new verb is a row here, its name in Verb, its handler, and its request in wire/requests.hpp, with a
 // line at the end of wire/requests.cpp. Clients: a method of ClientVerbs (clients/python/src/hone/_verbs.py) and of Client
-// (clients/cpp). Documents: docs/protocol.md and docs/protocol-reference.md.
+// (clients/cpp). For a verb of the control endpoint, also wants_control() in clients/cpp/src/client.cpp. Documents:
+// docs/protocol.md (endpoints, repeated requests) and docs/protocol-reference.md. Tests: its request in
+// tests/fuzz/wire_fuzz.cpp.
 #include "server/dispatcher.hpp"
 #include "server/verbs.hpp"
 

@@ -15,12 +15,6 @@ constexpr std::size_t kVersionsMax = 16;
 // A message may quote what the caller sent; it is not an echo of megabytes.
 constexpr std::size_t kMessageBytesMax = 4096;
 
-Value texts(const std::vector<std::string>& items) {
-  Value list = Value::array();
-  for (const std::string& item : items) list.push(item);
-  return list;
-}
-
 }  // namespace
 
 std::string_view error_class(Code code) {
@@ -66,6 +60,7 @@ Value to_value(const ErrorBody& body) {
                   {"retry_after_ms", body.retry_after_ms ? Value(*body.retry_after_ms) : Value()},
                   {"reward_valid", false}});
   if (body.shutting_down) value.set("shutting_down", true);
+  if (body.drain_ms) value.set("drain_ms", *body.drain_ms);
   if (!body.cause.empty()) value.set("cause", body.cause);
   return value;
 }
@@ -81,6 +76,8 @@ Result<ErrorBody> error_body_from_value(const Value& value) {
   body.cause = fields.text_or("cause", "");
   const Value* after = fields.value_or_null("retry_after_ms");
   if (after != nullptr && after->is_int()) body.retry_after_ms = after->as_int();
+  const Value* drain = fields.value_or_null("drain_ms");
+  if (drain != nullptr && drain->is_int()) body.drain_ms = drain->as_int();
   HONE_TRY(fields.finish_loosely());
   for (int n = HONE_INVALID_ARGUMENT; n <= HONE_INTERNAL; ++n) {
     if (code_name(static_cast<Code>(n)) == code) body.code = static_cast<Code>(n);
@@ -115,7 +112,7 @@ Value to_value(const Welcome& welcome) {
       Value::map({{"version", kProtocol},
                   {"server", welcome.server},
                   {"incarnation", welcome.incarnation},
-                  {"verbs", texts(welcome.verbs)},
+                  {"verbs", texts_value(welcome.verbs)},
                   {"control", welcome.control.empty() ? Value() : Value(welcome.control)},
                   {"client", welcome.client.empty() ? Value() : Value(welcome.client)},
                   {"role", welcome.role.empty() ? Value() : Value(welcome.role)},

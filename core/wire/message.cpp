@@ -125,7 +125,8 @@ std::variant<Request, Refusal> decode_request(Incoming message, const Limits& li
 }
 
 std::string_view kind_name(ReplyKind kind) {
-  static constexpr std::string_view kNames[] = {"accepted", "progress", "result", "error"};
+  static constexpr std::string_view kNames[] = {"accepted", "progress", "result", "error",
+                                                "going_away"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -148,8 +149,8 @@ Result<Reply> decode_reply(Frames frames, const Limits& limits) {
   }
   Reply reply;
   bool known = false;
-  for (const ReplyKind kind :
-       {ReplyKind::kAccepted, ReplyKind::kProgress, ReplyKind::kResult, ReplyKind::kError}) {
+  for (const ReplyKind kind : {ReplyKind::kAccepted, ReplyKind::kProgress, ReplyKind::kResult,
+                               ReplyKind::kError, ReplyKind::kGoingAway}) {
     if (frames[1] != kind_name(kind)) continue;
     reply.kind = kind;
     known = true;

@@ -56,7 +56,8 @@ Frames encode_request(const Request& request);
 /// Strict: unknown header members, a body that is no map and anything over a limit are refused.
 std::variant<Request, Refusal> decode_request(Incoming message, const Limits& limits);
 
-enum class ReplyKind { kAccepted, kProgress, kResult, kError };
+/// kGoingAway answers no request: it has the id -1 and no verb.
+enum class ReplyKind { kAccepted, kProgress, kResult, kError, kGoingAway };
 std::string_view kind_name(ReplyKind kind);  ///< "accepted", …
 
 struct Reply {
@@ -79,12 +80,14 @@ struct ErrorBody {
   bool retryable = false;
   std::optional<std::int64_t> retry_after_ms;
   bool shutting_down = false;  ///< the server is shutting down; send the request to the next one
-  std::string cause = {};      ///< a name of error_cause.hpp; another one: a newer server
+  std::optional<std::int64_t> drain_ms =
+      {};                  ///< with shutting_down: the server ends within this time
+  std::string cause = {};  ///< a name of error_cause.hpp; another one: a newer server
 };
 
 /// Who has to act on an error with this code.
 std::string_view error_class(Code code);
-/// `retry_after_ms` is set only for resource_exhausted.
+/// Sets `retry_after_ms` only for resource_exhausted.
 ErrorBody error_body(const Error& error, std::int64_t retry_after_ms);
 Value to_value(const ErrorBody& body);
 Result<ErrorBody> error_body_from_value(const Value& value);

@@ -22,6 +22,9 @@ class Reader {
   void optional(std::string_view key, std::string& field) {
     field = map_.text_or(key, "", kNameBytesMax);
   }
+  void optional(std::string_view key, std::int64_t& field) {
+    if (map_.value_or_null(key) != nullptr) field = map_.integer(key, 0, INT64_MAX);
+  }
   void optional(std::string_view key, std::optional<std::string>& field) {
     if (map_.value_or_null(key) != nullptr) field = map_.text(key);
   }
@@ -34,6 +37,7 @@ class Reader {
   void optional(std::string_view key, std::optional<std::int64_t>& field) {
     if (map_.value_or_null(key) != nullptr) field = map_.integer(key, INT64_MIN, INT64_MAX);
   }
+  void optional(std::string_view key, bool& field) { field = map_.flag_or(key, field); }
   template <typename Enum>
   void optional(std::string_view key, Enum& field) {
     const auto& names = EnumNames<Enum>::kNames;

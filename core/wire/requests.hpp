@@ -57,12 +57,15 @@ struct StepRequest {
   static constexpr std::string_view kVerb = "step";
   std::string episode;
   std::int64_t turn = 0;
+  std::int64_t call =
+      0;         ///< number of a tool call within the turn, from 1; 0: the action ends the turn
   Value action;  ///< a map; the environment reads it
 
   template <typename Visit>
   void fields(Visit& visit) {
     visit.id("episode", episode);
     visit.turn("turn", turn);
+    visit.optional("call", call);
     visit.map("action", action);
   }
 };
@@ -132,10 +135,12 @@ enum class MetricsFormat { kMap, kPrometheus };
 struct MetricsRequest {
   static constexpr std::string_view kVerb = "metrics";
   MetricsFormat format = MetricsFormat::kMap;
+  bool old_names = true;  ///< of prometheus: also the names of hone 0.2
 
   template <typename Visit>
   void fields(Visit& visit) {
     visit.optional("format", format);
+    visit.optional("old_names", old_names);
   }
 };
 

@@ -22,11 +22,13 @@ struct Action {
   std::string text;  ///< source code, or a whole response
   bool response = false;
   std::string language;  ///< the language that the action names; else empty
+  std::string tool;      ///< of a tool call; else empty
 };
 
 Result<Action> read_action(const Value& action) {
   Fields f(action, "step: action");
   Action read;
+  read.tool = f.text_or("tool", "", 64);
   constexpr std::size_t kNoLimit = SIZE_MAX;  // a text that is too long is an outcome, not an error
   const bool has_code = f.value_or_null("code") != nullptr;  // nil counts as absent
   read.response = f.value_or_null("response") != nullptr;
@@ -34,6 +36,10 @@ Result<Action> read_action(const Value& action) {
   const std::string response = f.text_or("response", "", kNoLimit);
   read.language = f.text_or("language", "", 64);
   HONE_TRY(f.finish());
+  if (read.tool == enum_name(Tool::kHardware)) {
+    if (!has_code && !read.response) return read;
+    return invalid_argument("step: action: found code for the tool hardware, expected none");
+  }
   if (has_code == read.response) {
     return invalid_argument("step: action: expected either 'code' or 'response', found " +
                             std::string(read.response ? "both" : "neither"));
@@ -74,6 +80,20 @@ Value message(const char* role, std::string content) {
   return Value::map({{"role", role}, {"content", std::move(content)}});
 }
 
+/// The calls that count against the budget.
+std::vector<CallFacts> used_calls(const EpisodeView& view) {
+  std::vector<CallFacts> used(view.calls.begin(), view.calls.end());
+  used.insert(used.end(), view.cancelled.begin(), view.cancelled.end());
+  return used;
+}
+
+Value all_tool_schemas() {
+  ToolBudget one_use;
+  for (std::size_t i = 0; i < std::size(EnumNames<Tool>::kNames); ++i)
+    one_use[static_cast<Tool>(i)] = 1;
+  return tool_schemas(one_use, {});
+}
+
 class KernelRefine final : public Environment {
  public:
   KernelRefine(KernelRefineOptions options, Messages messages)
@@ -96,6 +116,9 @@ class KernelRefine final : public Environment {
   }
   Value first_observation(const EpisodeView& view) const override;
   Result<Prepared> prepare(const EpisodeView& view, const Value& action) const override;
+  Result<ToolCall> prepare_call(const EpisodeView& view, const Value& action) const override;
+  Value observe_call(const EpisodeView& view, const Value& action, Tool tool,
+                     const Examination& found) const override;
   Stop stop(const EpisodeView& view, const TurnResult& result) const override {
     return decide_stop(own(view).rules, view.turns.size(), view.seconds_used, result);
   }
@@ -115,7 +138,9 @@ class KernelRefine final : public Environment {
     if (!own(view).language.empty()) return {own(view).language};
     return view.task.backends.at(view.backend).languages;
   }
+  Result<Prepared> prepare_code(const EpisodeView& view, Action action) const;
   Prepared prepare_source(const EpisodeView& view, std::string source, std::string language) const;
+  static void add_tools_left(Value& observation, const EpisodeView& view);
   std::string echo(const Value& action) const;
   std::string source_of(const EpisodeView& view, const Value& action) const;
 
@@ -132,7 +157,11 @@ Value KernelRefine::describe() const {
             {Value::map({{"code", "str: a whole source file"},
                          {"language", "str, optional: one of the task's"}}),
              Value::map({{"response", "str: a model's whole answer; the code is taken from it"},
+                         {"language", "str, optional"}}),
+             Value::map({{"tool", "str: a tool's name, in a step with 'call'"},
+                         {"code", "str, or response as above; not for hardware"},
                          {"language", "str, optional"}})})},
+       {"tools", all_tool_schemas()},
        {"observation", Value::map({{"task", "map"},
                                    {"messages", "list of {role, content}: new ones of this turn"},
                                    {"feedback", "str"},
@@ -141,7 +170,8 @@ Value KernelRefine::describe() const {
                                    {"turns_left", "int"},
                                    {"seconds_left", "float or nil"},
                                    {"history", "list of {turn, outcome, speedup, reward}"},
-                                   {"best_speedup", "float or nil"}})},
+                                   {"best_speedup", "float or nil"},
+                                   {"tools_left", "map: uses of each tool, if there are any"}})},
        {"options", describe_settings(options_)}});
 }
 
@@ -155,6 +185,55 @@ Value KernelRefine::first_observation(const EpisodeView& view) const {
              message("user", messages_.task(view.task, offered, own(view), view.backend))})},
        {"feedback", ""}});
   add_turns(observation, view, own(view).rules, nullptr);
+  const Value schemas = tool_schemas(own(view).tools, offered);
+  if (!schemas.as_array().empty()) observation.set("tools", schemas);
+  add_tools_left(observation, view);
+  return observation;
+}
+
+/// Adds the uses that are left; nothing in an episode without tools.
+void KernelRefine::add_tools_left(Value& observation, const EpisodeView& view) {
+  Value left = tools_left(own(view).tools, used_calls(view));
+  if (!left.as_map().empty()) observation.set("tools_left", std::move(left));
+}
+
+Result<ToolCall> KernelRefine::prepare_call(const EpisodeView& view, const Value& value) const {
+  HONE_ASSIGN(Action action, read_action(value));
+  const std::optional<Tool> tool = find_enum<Tool>(action.tool);
+  if (!tool) {
+    const auto& names = EnumNames<Tool>::kNames;
+    return invalid_argument("step: action: " + unknown_name("tool", valid_utf8(action.tool),
+                                                            {std::begin(names), std::end(names)}));
+  }
+  HONE_TRY(expect_use_left(*tool, own(view).tools, used_calls(view)));
+  if (tool == Tool::kHardware) return ToolCall{*tool, {languages(view).front(), ""}};
+  HONE_ASSIGN(Prepared prepared, prepare_code(view, std::move(action)));
+  if (const Verdict* refused = std::get_if<Verdict>(&prepared))
+    return invalid_argument("step: action: " + refused->reason);
+  return ToolCall{*tool, std::get<SubmittedCode>(std::move(prepared))};
+}
+
+Value KernelRefine::observe_call(const EpisodeView& view, const Value& action, Tool tool,
+                                 const Examination& found) const {
+  const std::int64_t turn = static_cast<std::int64_t>(view.turns.size()) + 1;
+  std::string text = facts_text(tool, found.facts);
+  if (found.verdict && found.facts.as_map().empty()) {
+    const TurnResult result{*found.verdict, {}, {}};
+    text = messages_.feedback({view.task, languages(view), own(view), result,
+                               own(view).rules.max_turns - turn + 1, false,
+                               best_speedup(view.turns), view.backend});
+  }
+  while (text.ends_with('\n')) text.pop_back();
+  text = cut_end(valid_utf8(text), own(view).text_bytes_max());
+  const std::int64_t call = 1 + calls_in_turn(view.calls, turn);
+  const std::string id = "call_" + std::to_string(turn) + "_" + std::to_string(call);
+  Value observation = Value::map({{"task", Value::map({{"id", view.task.id}})},
+                                  {"messages", call_messages(id, tool, action, text)},
+                                  {"feedback", text}});
+  add_turns(observation, view, own(view).rules, nullptr);
+  std::vector<CallFacts> calls = used_calls(view);
+  calls.push_back({turn, call, std::string(enum_name(tool))});
+  observation.set("tools_left", tools_left(own(view).tools, calls));
   return observation;
 }
 
@@ -164,11 +243,18 @@ Prepared KernelRefine::prepare_source(const EpisodeView& view, std::string sourc
   if (language.empty()) language = languages(view).front();
   std::string refused = refuse_source(source, options_.source_bytes_max);
   if (!refused.empty()) return refusal(Outcome::kRejected, std::move(refused), source);
-  return SubmittedCode{std::move(language), std::move(source)};
+  return SubmittedCode{std::move(language), std::move(source), own(view).profile};
 }
 
 Result<Prepared> KernelRefine::prepare(const EpisodeView& view, const Value& value) const {
-  HONE_ASSIGN(Action action, read_action(value));
+  HONE_ASSIGN(const Action action, read_action(value));
+  if (!action.tool.empty())
+    return invalid_argument("step: action: found the tool " + valid_utf8(action.tool) +
+                            " without 'call'; send the number of the call, from 1 in each turn");
+  return prepare_code(view, action);
+}
+
+Result<Prepared> KernelRefine::prepare_code(const EpisodeView& view, Action action) const {
   const std::vector<std::string> offered = languages(view);
   const std::string named = language_of_tag(action.language);
   if (!named.empty() && std::find(offered.begin(), offered.end(), named) == offered.end()) {
@@ -230,6 +316,7 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
        {"feedback", std::move(feedback)},
        {"code", source_of(view, action)}});
   add_turns(observation, view, own(view).rules, &result);
+  add_tools_left(observation, view);
   return observation;
 }
 

@@ -13,23 +13,22 @@ namespace hone::kernel_refine {
 namespace {
 
 constexpr std::string_view kLinkage = "extern \"C\" ";
-constexpr std::size_t kBytesPerToken = 4;
 constexpr std::size_t kReasonMax = 400;
 constexpr std::size_t kDiagnosticsMin = 64;
 constexpr std::int64_t kMultiple = 8;
 
 const std::vector<std::string>& known_words() {
   static const std::vector<std::string> kWords = {
-      "advice",       "alignment",       "arguments",   "baseline_time",
-      "best",         "cache",           "description", "diagnostics",
-      "entry",        "examples",        "fence",       "flags",
-      "hardware",     "hidden_shapes",   "in_language", "interval",
-      "languages",    "memory",          "mismatch",    "nans",
-      "reason",       "reason_sentence", "run_seconds", "shape_hint",
-      "shown_shapes", "signal_meaning",  "signature",   "speedup",
-      "stop_rule",    "target",          "threads",     "time",
-      "timed_shape",  "title",           "tolerance",   "turns",
-      "turns_left"};
+      "advice",     "alignment",    "arguments",       "baseline_time",
+      "best",       "cache",        "description",     "diagnostics",
+      "entry",      "examples",     "fence",           "findings",
+      "flags",      "hardware",     "hidden_shapes",   "in_language",
+      "interval",   "languages",    "memory",          "mismatch",
+      "nans",       "reason",       "reason_sentence", "run_seconds",
+      "shape_hint", "shown_shapes", "signal_meaning",  "signature",
+      "speedup",    "stop_rule",    "target",          "threads",
+      "time",       "timed_shape",  "title",           "tolerance",
+      "turns",      "turns_left"};
   return kWords;
 }
 
@@ -100,6 +99,14 @@ std::string advice_text(const Speedup& speedup, bool python) {
          "is granted.";
 }
 
+std::string findings_text(const std::vector<std::string>& findings) {
+  std::string text;
+  for (const std::string& finding : findings)
+    text +=
+        (text.empty() ? "Where its time goes:\n- " : "\n- ") + without_fences(valid_utf8(finding));
+  return text;
+}
+
 std::string flags_text(const std::vector<std::string>& flags) {
   std::string text;
   for (const std::string& flag : flags) text += (text.empty() ? "Flags: " : ", ") + flag;
@@ -133,7 +140,8 @@ void add_speedup_words(Words& words, const Turn& turn, const Speedup& speedup) {
   words["interval"] = "95 % interval " + number(speedup.low) + " to " + number(speedup.high);
   words["time"] = microseconds(speedup.time_us);
   words["baseline_time"] = microseconds(speedup.baseline_us);
-  words["advice"] = turn.ended ? "" : advice_text(speedup, is_python(turn.languages));
+  const bool knows_better = turn.ended || !turn.result.verdict->findings.empty();
+  words["advice"] = knows_better ? "" : advice_text(speedup, is_python(turn.languages));
   words["flags"] = flags_text(speedup.flags);
   if (turn.settings.rules.stop_speedup) {
     words["target"] = "The target is " + speedup_text(*turn.settings.rules.stop_speedup) + ".";
@@ -165,11 +173,10 @@ void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
   if (verdict.speedup) add_speedup_words(words, turn, *verdict.speedup);
 }
 
-/// Compiler output is shown in a fence, so it must not contain a closing mark.
-std::string fenced(std::string text) {
-  for (std::size_t at = text.find("```"); at != std::string::npos; at = text.find("```", at)) {
-    text.replace(at, 3, "'''");
-  }
+/// The text of a template with these findings. Empty lines at the end are removed.
+std::string filled(const Template& chosen, Words& words, const std::vector<std::string>& findings) {
+  words["findings"] = findings_text(findings);
+  std::string text = chosen.fill(words);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
@@ -276,8 +283,7 @@ std::string Messages::task(const Task& task, const std::vector<std::string>& lan
 }
 
 std::string Messages::feedback(const Turn& turn) const {
-  const std::size_t bytes_max =
-      static_cast<std::size_t>(turn.settings.feedback_tokens) * kBytesPerToken;
+  const std::size_t bytes_max = turn.settings.text_bytes_max();
   const Template& chosen = get(template_name(turn), turn.task, turn.backend);
   Words words;
   add_task_words(words, turn.task, turn.languages);
@@ -287,10 +293,15 @@ std::string Messages::feedback(const Turn& turn) const {
     const std::size_t rest = chosen.fill(words).size();
     const std::size_t room = std::max(bytes_max > rest ? bytes_max - rest : 0, kDiagnosticsMin);
     words["diagnostics"] =
-        fenced(trim_compiler_words(valid_utf8(turn.result.verdict->diagnostics), room));
+        without_fences(trim_compiler_words(valid_utf8(turn.result.verdict->diagnostics), room));
   }
-  std::string text = chosen.fill(words);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::vector<std::string> findings;
+  if (turn.result.verdict) findings = turn.result.verdict->findings;
+  std::string text = filled(chosen, words, findings);
+  while (text.size() > bytes_max && !findings.empty()) {
+    findings.pop_back();
+    text = filled(chosen, words, findings);
+  }
   return cut_end(text, bytes_max);
 }
 

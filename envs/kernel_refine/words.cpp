@@ -57,6 +57,14 @@ std::string microseconds(double us) {
 
 std::string speedup_text(double speedup) { return printed("%.2f", speedup) + "×"; }
 
+std::string without_fences(std::string text) {
+  for (std::size_t at = text.find("```"); at != std::string::npos; at = text.find("```", at)) {
+    text.replace(at, 3, "'''");
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 std::string shape_text(const Dims& dims) {
   std::string text;
   for (const auto& [name, value] : dims) {

@@ -19,6 +19,8 @@ std::string arguments_text(const Task& task);  ///< a list item for each paramet
 std::string languages_text(const std::vector<std::string>& languages);  ///< "c++ or c"
 std::string fence_tag(const std::string& language);                     ///< "cpp" for "c++"
 std::string mismatch_text(const Mismatch& mismatch);  ///< reveals only what the verdict contains
+/// Text that cannot end a Markdown code block: each ``` is replaced, and empty lines at the end are removed.
+std::string without_fences(std::string text);
 std::string megabytes(std::int64_t mb);
 std::string count(std::int64_t n, std::string_view one,
                   std::string_view many);  ///< "1 turn", "3 turns"

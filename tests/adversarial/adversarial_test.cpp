@@ -37,14 +37,27 @@ const std::vector<std::string> kDefences = {
     "physics",       "second_look",    "proven_faults", "thread_memory", "mixed_families",
     "fixed_pairs",   "own_waits"};
 
-/// Those that need defences off, sorted so that a machine is used for all that need the same.
-std::vector<Attack> those_that(const std::vector<std::string> Attack::*list) {
+/// Attacks on the judge's other processes while it measures: their outcomes need no clock, and the attacks do.
+const std::set<std::string> kRacing = {"slow_the_baseline", "stop_itself", "hide_a_thread"};
+
+/// A test of each attack with such an expectation: `quiet` ones run alone, the others next to other tests.
+std::vector<Attack> all_that(bool quiet, const Expected Attack::*expected) {
   std::vector<Attack> chosen;
   std::copy_if(attacks().begin(), attacks().end(), std::back_inserter(chosen),
-               [&](const Attack& attack) { return !(attack.*list).empty(); });
-  std::stable_sort(chosen.begin(), chosen.end(),
-                   [&](const Attack& a, const Attack& b) { return a.*list < b.*list; });
+               [&](const Attack& attack) {
+                 const bool needs = needs_quiet_cores(attack.*expected);
+                 return (needs || kRacing.count(attack.name) != 0) == quiet;
+               });
   return chosen;
+}
+
+/// Those that need defences off, sorted so that a machine is used for all that need the same.
+std::vector<Attack> those_that(const std::vector<std::string> Attack::*list,
+                               std::vector<Attack> from = attacks()) {
+  std::erase_if(from, [&](const Attack& attack) { return (attack.*list).empty(); });
+  std::stable_sort(from.begin(), from.end(),
+                   [&](const Attack& a, const Attack& b) { return a.*list < b.*list; });
+  return from;
 }
 
 std::string name_of(const testing::TestParamInfo<Attack>& info) { return info.param.name; }
@@ -71,7 +84,10 @@ TEST_P(Stopped, WithEveryDefence) {
   }
   EXPECT_EQ(last, "");
 }
-INSTANTIATE_TEST_SUITE_P(Adversarial, Stopped, testing::ValuesIn(attacks()), name_of);
+INSTANTIATE_TEST_SUITE_P(Adversarial, Stopped, testing::ValuesIn(all_that(true, &Attack::stopped)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Untimed, Stopped, testing::ValuesIn(all_that(false, &Attack::stopped)),
+                         name_of);
 
 #if defined(HONE_TEST_BUILD)
 class StoppedByEither : public testing::TestWithParam<Attack> {};
@@ -97,7 +113,13 @@ TEST_P(Succeeds, WithoutTheDefence) {
   }
   EXPECT_EQ(last, "");
 }
-INSTANTIATE_TEST_SUITE_P(Adversarial, Succeeds, testing::ValuesIn(those_that(&Attack::off)),
+INSTANTIATE_TEST_SUITE_P(Adversarial, Succeeds,
+                         testing::ValuesIn(those_that(&Attack::off,
+                                                      all_that(true, &Attack::succeeds))),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Untimed, Succeeds,
+                         testing::ValuesIn(those_that(&Attack::off,
+                                                      all_that(false, &Attack::succeeds))),
                          name_of);
 #endif
 

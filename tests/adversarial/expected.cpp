@@ -2,6 +2,10 @@
 #include "adversarial/expected.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "model/caught.hpp"
 
 namespace hone::test {
 
@@ -30,6 +34,19 @@ bool has_gained(const Verdict& verdict, const Expected& stopped) {
   const double paid =
       verdict.speedup->flags.empty() ? verdict.speedup->value : verdict.speedup->low;
   return paid > stopped.speedup_max || paid > stopped.paid_max;
+}
+
+bool needs_quiet_cores(const Expected& expected) {
+  constexpr Outcome kFound[] = {Outcome::kWrong, Outcome::kCrashed, Outcome::kBuildFailed,
+                                Outcome::kOutOfMemory};
+  const std::string_view measured[] = {caught::kWrongWhenTimed, caught::kSingleRounds,
+                                       caught::kSecondLook, caught::kBeyondPhysics,
+                                       caught::kLateOutputs};
+  return expected.unscored ||
+         std::count(std::begin(measured), std::end(measured), expected.caught) != 0 ||
+         !std::all_of(expected.outcomes.begin(), expected.outcomes.end(), [&](Outcome outcome) {
+           return std::count(std::begin(kFound), std::end(kFound), outcome) != 0;
+         });
 }
 
 std::string difference(const Result<Verdict>& verdict, const Expected& expected) {

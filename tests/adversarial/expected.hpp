@@ -24,6 +24,8 @@ struct Expected {
 /// Whether a submission got more than it should: an outcome that `stopped` does not allow and that pays, or a higher
 /// speedup. A flag or a class of cheating that was not named is no gain.
 bool has_gained(const Verdict& verdict, const Expected& stopped);
+/// Whether other work on the cores can change the outcome: a figure, a time limit, or a class that a measurement finds.
+bool needs_quiet_cores(const Expected& expected);
 /// Empty when the verdict is as expected, else what differs.
 std::string difference(const Result<Verdict>& verdict, const Expected& expected);
 std::string text_of(const Result<Verdict>& verdict);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/code_number.hpp"
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "base/memory.hpp"
@@ -34,6 +35,15 @@ Result<int> half(int n) {
 Result<int> quarter(int n) {
   HONE_ASSIGN(const int once, half(n));
   return half(once);
+}
+
+TEST(ErrorCodeOf, NumberThatIsNoError_IsInternal) {
+  EXPECT_EQ(error_code_of(HONE_UNAVAILABLE), Code::kUnavailable);
+  EXPECT_EQ(error_code_of(HONE_INTERNAL), Code::kInternal);
+  for (const std::int64_t number : {std::int64_t{HONE_OK}, std::int64_t{-1},
+                                    std::int64_t{HONE_INTERNAL} + 1, std::int64_t{1} << 32}) {
+    EXPECT_EQ(error_code_of(number), Code::kInternal) << number;
+  }
 }
 
 TEST(Result, Errors_ArePassedOn) {

@@ -56,9 +56,12 @@ class Plain(unittest.TestCase):
                 "serve",
                 "status",
                 "metrics",
+                "web",
                 "demo",
                 "eval",
                 "tasks",
+                "profile",
+                "tool",
                 "plan",
                 "prompt",
                 "rollout",
@@ -72,6 +75,7 @@ class Plain(unittest.TestCase):
                 "rescore",
                 "replay",
                 "branch",
+                "view",
                 "journal",
                 "traces",
                 "keys",
@@ -381,7 +385,7 @@ class Real(unittest.TestCase):
         _, log = server.communicate(timeout=60)
         self.assertEqual(server.returncode, 0, log)
         self.assertIn("all steps were answered", log)
-        self.assertIn("Ctrl-C again stops at once", log)
+        self.assertIn("a second SIGINT or SIGTERM stops at once", log)
 
     def test_serve_refuses_what_is_not_loopback(self) -> None:
         ran = hone("serve", "--endpoint", "tcp://0.0.0.0:0")

@@ -1,35 +1,79 @@
 """hone serve, status and metrics: shutdown, status output, and limits of the machine."""
 
+import fcntl
 import json
+import os
+import pty
 import resource
 import signal
 import subprocess
+import tempfile
+import termios
 import unittest
+from pathlib import Path
 
 from cli_test import GOLDEN, HONE, QUICK, hone
 
 
 class Serve(unittest.TestCase):
     def test_serve_stops_gracefully_when_its_terminal_is_gone(self) -> None:
-        for ignored in (False, True):
+        terminal, end = pty.openpty()
+        server = subprocess.Popen(
+            [HONE, "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", ""],
+            stdin=end,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        assert server.stdout is not None
+        server.stdout.readline()
+        os.close(end)
+        os.close(terminal)  # the kernel sends SIGHUP
+        _, log = server.communicate(timeout=60)
+        self.assertEqual(server.returncode, 0, log)
+        self.assertIn("stopping on SIGHUP (the terminal closed", log)
+        self.assertIn("all steps were answered", log)
+
+    def test_sighup_reloads_keys_and_log_level(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            config = folder / "hone.yaml"
+            config.write_text("log: {level: info}\n")
+            self.assertEqual(hone("keys", "new", "trainer", cwd=folder).returncode, 0)
             server = subprocess.Popen(
-                [HONE, "serve", "--json", "--endpoint", "tcp://127.0.0.1:0", "--control", ""],
+                [
+                    *(HONE, "serve", "-c", str(config), "--json", "--endpoint", "tcp://127.0.0.1:0"),
+                    *("--control", "", "--keys", str(folder / "keys")),
+                ],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
-                preexec_fn=lambda ignored=ignored: signal.signal(
-                    signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL
-                ),
+                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # as under nohup
             )
             assert server.stdout is not None
+            assert server.stderr is not None
             server.stdout.readline()
+            log = ""
+
+            def reload(*until: str) -> None:
+                nonlocal log
+                server.send_signal(signal.SIGHUP)
+                while any(text not in log for text in until):
+                    line = server.stderr.readline()
+                    self.assertTrue(line, log)
+                    log += line
+
+            reload("SIGHUP: log level info", "clients.yaml reloaded: 1 clients")
+            config.write_text("log: {level: warnings}\n")
+            reload("SIGHUP: the log level is unchanged: ")
+            self.assertIn("hone.yaml:1: level: unknown value 'warnings'", log)
+            config.write_text("log: {level: warning}\n")
             server.send_signal(signal.SIGHUP)
-            if ignored:
-                server.send_signal(signal.SIGTERM)  # as under nohup: this one stops it
-            _, log = server.communicate(timeout=60)
-            self.assertEqual(server.returncode, 0, log)
-            self.assertIn(f"stopping on {'SIGTERM' if ignored else 'SIGHUP (the terminal closed'}", log)
-            self.assertIn("all steps were answered", log)
+            server.send_signal(signal.SIGTERM)
+            _, rest = server.communicate(timeout=60)
+            self.assertEqual(server.returncode, 0, rest)
 
     def test_a_running_server_says_how_it_is(self) -> None:
         server = subprocess.Popen(

@@ -1,6 +1,6 @@
 """A server of hone/1 that follows a script, with faults on demand, which a real server cannot produce.
 
-It judges a kernel by words in its source: `crash`, `wrong`, `slow`; `fault` is a fault of the machine.
+It and its tools judge a kernel by words in its source: `crash`, `wrong`, `slow`; `fault` is a fault of the machine.
 """
 
 from __future__ import annotations
@@ -23,6 +23,20 @@ JUDGEMENTS = {
     "wrong": ("wrong", 0.1),
     "slow": ("correct", 0.4),
     "temporary": ("correct", 0.4),
+}
+
+SCHEMAS = {
+    name: {
+        "name": name,
+        "description": f"Does a {name}.",
+        "parameters": {
+            "type": "object",
+            "properties": {"code": {"type": "string", "description": "a whole source file"}} if needs_code else {},
+            "required": ["code"] if needs_code else [],
+            "additionalProperties": False,
+        },
+    }
+    for name, needs_code in (("check", True), ("hardware", False))
 }
 
 
@@ -53,6 +67,9 @@ class ScriptedServer:
         self._unanswered: list[tuple[bytes, int, str, dict[str, Any]]] = []
         self.hold_cancelled = threading.Event()  # while set, a cancelled step still has its turn
         self.shutting_down = threading.Event()  # while set, what is new is refused, as by a server that drains
+        self.drain_ms = 0  # time that a refusal names while it shuts down
+        self._going_away: list[dict[str, Any]] = []  # announcements to send
+        self._connections: set[bytes] = set()
         self.mute = threading.Event()  # while set, nothing is answered at all
         self.problems: list[str] = []  # that health says
         self.versions = ["hone/1"]
@@ -99,6 +116,12 @@ class ScriptedServer:
             assert time.monotonic() < end, f"{verb}: found {self.seen[verb]}, expected {count}"
             self._stopping.wait(0.005)
 
+    def go_away(self, drain_ms: int) -> None:
+        """Refuses what is new, and tells all clients."""
+        self.drain_ms = drain_ms
+        self.shutting_down.set()
+        self._going_away.append({"drain_ms": drain_ms, "a later version's key": 1})
+
     def open(self) -> list[str]:
         """The episodes that go on."""
         return [name for name, state in self.episodes.items() if state["turn"] < state["max_turns"]]
@@ -114,6 +137,11 @@ class ScriptedServer:
         while not self._stopping.is_set():
             for socket, _ in poller.poll(10):
                 self._serve_all(socket)
+            while self._going_away:
+                body = self._going_away.pop()
+                for identity in self._connections:
+                    self._reply(self._main, identity, "going_away", -1, "", body)
+                self.seen["going_away"] += 1
             if not self.hold_cancelled.is_set():
                 self._end_cancelled()
             if not self.late_steps.is_set():
@@ -150,6 +178,8 @@ class ScriptedServer:
         assert protocol == b"hone/1"
         verb, header, body = verb_bytes.decode(), msgpack.unpackb(header_bytes), msgpack.unpackb(body_bytes)
         request_id = header["id"]
+        if socket is self._main:
+            self._connections.add(identity)
         if verb == "step" and self.late_steps.is_set():
             self.seen["late step"] += 1
             self._late.append(frames)
@@ -160,6 +190,7 @@ class ScriptedServer:
         refusal = None
         if self.shutting_down.is_set() and verb in ("hello", "reset", "step"):
             refusal = Refused("unavailable", "the server is shutting down", "infra", shutting_down=True)
+            refusal.body |= {"retry_after_ms": 1000, "drain_ms": self.drain_ms}
         elif verb == "step" and self._is_under_way_otherwise(body):
             refusal = Refused("failed_precondition", f"turn {body['turn']} is under way with another action", "task")
         if refusal is not None:
@@ -233,6 +264,7 @@ class ScriptedServer:
         if body.get("task"):
             return {"task": task, "messages": [{"role": "user", "content": "Write a kernel."}]}
         environment = {"name": body.get("environment", "kernel_refine"), "max_turns": 4, "space": {"size": 12}}
+        environment["tools"] = list(SCHEMAS.values())
         return {"environment": environment, "tasks": [task]}
 
     def _reset(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
@@ -248,13 +280,15 @@ class ScriptedServer:
             "replies": {},
             "max_turns": (body.get("options") or {}).get("max_turns", 4),
             "rewards": [],
+            "tools": (body.get("options") or {}).get("tools", {}),
         }
+        schemas = {"tools": [one for name, one in SCHEMAS.items() if name in self.episodes[episode]["tools"]]}
         reply = {
             "episode": episode,
             "token": self.episodes[episode]["token"],
             "turn": 0,
             "lease_s": self._welcome["lease_s"],
-            "observation": self._observation(episode, "Write a kernel."),
+            "observation": {**self._observation(episode, "Write a kernel."), **schemas},
             "info": {
                 "seed": body.get("seed", 0),
                 "task": "tasks/add_relu",
@@ -276,6 +310,7 @@ class ScriptedServer:
             "seconds_left": None,
             "history": [],
             "best_speedup": None,
+            "tools_left": dict(state["tools"]),
         }
 
     def _owned(self, identity: bytes, episode: str) -> dict[str, Any]:
@@ -291,6 +326,8 @@ class ScriptedServer:
     def _step(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         state = self._owned(identity, body["episode"])
         turn, action = body["turn"], body["action"]
+        if "tool" in action:
+            return self._tool(state, body)
         if turn in state["replies"]:
             if state["replies"][turn][0] != action:
                 raise Refused("failed_precondition", f"turn {turn} is done, with another action", "task")
@@ -328,6 +365,26 @@ class ScriptedServer:
         }
         state["replies"][turn] = (action, reply)
         return reply
+
+    def _tool(self, state: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        action = body["action"]
+        name, source = action["tool"], action.get("code", action.get("response", ""))
+        if "fault" in source:
+            raise Refused("unavailable", "the builder's process died", "infra")
+        if state["tools"].get(name, 0) < 1:
+            raise Refused("failed_precondition", f"tool {name}: its uses are spent in this episode", "task")
+        if name == "check" and not source:
+            raise Refused("invalid_argument", "step: action: the code is empty")
+        self.evaluations += 1
+        state["tools"][name] -= 1
+        text = f"{name} found: {next((JUDGEMENTS[word][0] for word in JUDGEMENTS if word in source), 'nothing')}"
+        call = {"id": "1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        messages = [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "name": name, "content": text},
+        ]
+        observation = {**self._observation(body["episode"], text), "messages": messages, "feedback": text}
+        return {"tool": name, "turn": body["turn"], "call": body["call"], "observation": observation, "info": {}}
 
     def _cancel(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         for held in list(self._held):

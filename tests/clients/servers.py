@@ -10,7 +10,8 @@ import resource
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,14 @@ class RealServer:
     def stop(self, number: int = signal.SIGTERM) -> None:
         self.process.send_signal(number)
         self.process.wait(timeout=90)
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits until something has come about."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ def test_missing_trainer_raises_one_line() -> None:
 @pytest.mark.parametrize(
     ("adapter", "versions"),
     [
+        ("nemo_gym", "nemo-gym >= 0.7, < 0.8"),
         ("openenv", "openenv >= 0.10, < 0.11"),
         ("ray", "ray >= 2.40, < 3"),
         ("skyrl", "skyrl-gym >= 0.4, < 0.5"),

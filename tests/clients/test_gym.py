@@ -19,7 +19,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from hone.gym_vector import AutotuneVectorEnv, KernelRefineVectorEnv
 
-from conftest import free_port
+from conftest import ROOT, RealServer, free_port
 from scripted import ScriptedServer
 
 
@@ -63,6 +63,28 @@ def test_an_episode(endpoint: str) -> None:
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.unwrapped.step("x")
     env.close()
+    env.close()
+
+
+@pytest.mark.real
+def test_tools_leave_the_turn_open(real: RealServer) -> None:
+    code = (ROOT / "envs/kernel_refine/tasks/add_relu/baseline.cpp").read_text()
+    env = make(real.endpoint, action="code", options={"max_turns": 1, "tools": {"compile": 1}}, render_mode="ansi")
+    refine = env.unwrapped
+    assert isinstance(refine, hone.gym.KernelRefineEnv)
+    with pytest.raises(gymnasium.error.ResetNeeded, match="call_tool needs an open episode"):
+        refine.call_tool("compile", code)
+    _, info = env.reset(seed=5)
+    assert [tool["name"] for tool in info["observation"]["tools"]] == ["compile"]
+    found = refine.call_tool("compile", code)
+    assert (found.text.splitlines()[0], found.left) == ("The kernel builds.", {"compile": 0})
+    assert "The kernel builds." in str(env.render())
+    with pytest.raises(hone.FailedPrecondition, match="its 1 use is spent"):
+        refine.call_tool("compile", code)
+    observation, _, _, truncated, info = env.step(code)
+    assert (int(observation["turn"][0]), truncated, info["verdict"]["outcome"]) == (1, True, "correct")
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        refine.call_tool("compile", code)
     env.close()
 
 

@@ -146,12 +146,16 @@ def test_branch_on_the_command_line(journalled: Journalled) -> None:
 
 def test_replay_judges_again_and_reports_differences(journalled: Journalled) -> None:
     with hone.connect(journalled.endpoint) as client:
-        episode = client.reset("add_relu").episode
+        episode = client.reset("add_relu", options={"tools": {"compile": 1}}).episode
+        episode.tool("compile", WRONG)
         for code in (WRONG, FAST):
             episode.step(code)
     journalled.kill()
+    exported = json.loads(journalled.command("export"))
+    assert [call["turn_reward"] for call in exported["calls"]] == [exported["turns"][0]["reward"]]
     replayed = journalled.ran("replay", episode.id, "--json")
     [shown] = json.loads(replayed.stdout)
+    assert shown["calls_not_repeated"] == 1
     assert [turn["now"]["verdict"]["outcome"] for turn in shown["turns"]] == ["wrong", "correct"]
     assert shown["turns"][0]["differences"] == []
     # Two measurements may differ, and then it says so; nothing else can.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,7 @@ from hone.pool import Pool
 
 from conftest import ROOT, RealServer
 from proxy import CuttableProxy
+from test_documents import run
 
 pytestmark = pytest.mark.real
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
@@ -141,7 +143,7 @@ def test_episode_lost_in_a_restart_raises(tmp_path: Path) -> None:
 def test_types_name_the_keys_that_the_server_sends(real: RealServer) -> None:
     with hone.connect(real.endpoint) as client:
         start = client.reset("add_relu", options={"max_turns": 3})
-        optional = {"choice", "index", "facts"}  # autotune's
+        optional = {"choice", "index", "facts", "tools", "tools_left"}  # of autotune, and of episodes with tools
         assert set(start.observation) | optional | {"code"} == set(hone.Observation.__annotations__)
         assert set(start.observation["task"]) == set(hone.TaskFacts.__annotations__)
         assert set(start.info) == set(hone.ResetInfo.__annotations__) - {"parent", "parent_turn"}
@@ -149,7 +151,8 @@ def test_types_name_the_keys_that_the_server_sends(real: RealServer) -> None:
         assert set(wrong.info) == set(hone.StepInfo.__annotations__)
         assert set(wrong.observation) | optional == set(hone.Observation.__annotations__)
         assert set(wrong.observation["history"][0]) == set(hone.TurnLine.__annotations__)
-        assert set(wrong.observation["messages"][0]) == set(hone.Message.__annotations__)
+        of_calls = {"tool_calls", "tool_call_id", "name"}
+        assert set(wrong.observation["messages"][0]) | of_calls == set(hone.Message.__annotations__)
         verdict = wrong.info["verdict"]
         assert verdict is not None
         assert set(verdict) == set(hone.Verdict.__annotations__)
@@ -163,4 +166,75 @@ def test_types_name_the_keys_that_the_server_sends(real: RealServer) -> None:
         branch = start.episode.branch(1)
         assert set(branch.info) == set(hone.ResetInfo.__annotations__)
         tuned = client.reset(environment="autotune").observation
-        assert set(tuned) | {"code"} == set(hone.Observation.__annotations__)
+        assert set(tuned) | {"code", "tools", "tools_left"} == set(hone.Observation.__annotations__)
+
+
+TOOLS = {"tools": {"check": 2, "sanitize": 1, "profile": 1, "hardware": 1}}
+BEYOND = """#include <cstdint>
+extern "C" void add_relu(const float* x, const float* y, float* out, int64_t n) {
+  for (int64_t i = 0; i <= n; ++i)
+    out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
+}
+"""
+
+
+def test_tools_leave_the_turn_open(real: RealServer) -> None:
+    with hone.connect(real.endpoint) as client:
+        start = client.reset("add_relu", options=TOOLS)
+        assert {tool["name"] for tool in start.observation["tools"]} == set(TOOLS["tools"])
+        episode = start.episode
+        found = episode.tool("sanitize", BEYOND)
+        assert (found.turn, found.call, found.left["sanitize"]) == (1, 1, 0)
+        assert "Line 4: heap-buffer-overflow: READ of size 4, 0 bytes after tensor" in found.text
+        stages: list[str] = []
+        checked = episode.tool("check", FUSED, on_progress=lambda body: stages.append(body["stage"]))
+        assert checked.verdict is not None
+        assert checked.verdict["outcome"] == "correct"
+        assert checked.verdict["speedup"] is None
+        assert "checking" in stages
+        with pytest.raises(hone.FailedPrecondition, match="its 1 use is spent"):
+            episode.tool("sanitize", FUSED)
+        profiled = episode.tool("profile", FUSED)
+        assert profiled.verdict is not None
+        assert profiled.verdict["speedup"] is not None
+        assert profiled.facts["findings"]
+        assert episode.step(FUSED).turn == 1
+        assert episode.calls == 0
+        assert "Clock (GHz)" in episode.tool("hardware").text
+
+
+def test_the_example_of_the_document(real: RealServer) -> None:
+    (example,) = re.findall(r"^```python tools\n(.*?)^```$", (ROOT / "docs/tools.md").read_text(), re.M | re.S)
+    assert "Your kernel compiled and ran, but its results are wrong" in run(example, real.endpoint)
+
+
+def test_a_tool_call_survives_a_cut_and_a_resume(real: RealServer) -> None:
+    proxy = CuttableProxy(real.port)
+    seen: list[str] = []
+
+    def cut_once(body: dict[str, Any]) -> None:
+        if not seen:
+            proxy.cut()
+        seen.append(str(body))
+
+    with contextlib.closing(proxy), hone.connect(proxy.endpoint) as client, hone.connect(real.endpoint) as other:
+        episode = client.reset("add_relu", options=TOOLS).episode
+        found = episode.tool("check", FUSED, on_progress=cut_once)
+        assert seen
+        assert found.left["check"] == 1
+        resumed = other.resume(episode.id, episode.token)
+        assert resumed.episode.calls == 1
+        assert resumed.observation["messages"][-1]["role"] == "tool"
+        assert resumed.episode.tool("check", FUSED).left["check"] == 0
+
+
+def test_tools_of_the_asyncio_client(real: RealServer) -> None:
+    async def examine() -> hone.ToolResult:
+        async with hone.aio.connect(real.endpoint) as client:
+            start = await client.reset("add_relu", options=TOOLS)
+            return await start.episode.tool("check", "no kernel")
+
+    found = asyncio.run(examine())
+    assert found.verdict is not None
+    assert found.verdict["outcome"] == "build_failed"
+    assert "does not name a type" in found.text

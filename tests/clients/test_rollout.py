@@ -210,6 +210,80 @@ def test_a_refusal_and_a_very_long_answer_are_turns(serve: Serve, real: RealServ
     assert len(trace["turns"][1]["full_completion"]) > 200_000
 
 
+def called(number: int, name: str, **arguments: str) -> Body:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": f"c{number}", "type": "function", "function": function}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("stream", [False, True])
+def test_model_uses_tools_until_they_are_spent(serve: Serve, real: RealServer, tmp_path: Path, stream: bool) -> None:
+    wrong, right = ((GOLDEN / name).read_text() for name in ("demo_1_wrong.cpp", "demo_3_slow.cpp"))
+    script = [
+        [called(1, "check", code=wrong), called(2, "compile", code=right)],
+        [called(3, "check", code=right), called(4, "profil", code=right)],
+        [called(5, "hardware")],  # no use is left, but this model calls on
+    ]
+
+    def say(body: Body, request_id: str) -> Reply:
+        number = sum(message["role"] == "assistant" for message in body["messages"])
+        assert [tool["function"]["name"] for tool in body["tools"]] == ["check", "compile"]
+        if number < 3:
+            calls = [{**call, "index": i} for i, call in enumerate(script[number])]
+            return Reply("I look first." if number == 0 else "", message={"tool_calls": calls}, finish="tool_calls")
+        return Reply(fenced("demo_3_slow.cpp"))
+
+    stub = serve(say)
+    arguments = (*ADD, "--tools", "check=2,compile=1", "--multi-turn", "--max-turns", "2", "--once")
+    told, _ = rollout(stub.url, real.endpoint, tmp_path / "out.json", *arguments, *(["--stream"] if stream else []))
+    assert (told["finished"], told["correct"], told["answers"]) == (1, 1, 2)
+    assert told["tool_calls"] == {"check": 2, "compile": 1}
+    assert told["tokens"]["prompt"] == 400, "answers that call tools count"
+    assert [body["tool_choice"] for body in stub.bodies] == ["auto", "auto", "none", "none"]
+    key = "tasks/add_relu#0/1/"
+    assert set(stub.asked) == {f"{key}1", f"{key}1.1", f"{key}1.2", f"{key}2"}
+    (row,) = rows(tmp_path / "out.hone.jsonl")
+    roles = "system user assistant tool tool assistant tool tool assistant user assistant user"
+    assert [message["role"] for message in row["messages"]] == roles.split()
+    first, compiled, second, unknown = (m["content"] for m in row["messages"] if m["role"] == "tool")
+    assert "wrong" in first.lower()
+    assert compiled.startswith("The kernel builds.")
+    assert "correct" in second.lower()
+    assert unknown == "error: tool profil: unknown, or no use left; tools with uses left: none"
+    assert [call["tool"] for call in row["calls"]] == ["check", "compile", "check"]
+    assert [call["call"] for call in row["calls"]] == [1, 2, 3]
+    assert [row["messages"][call["message"]]["role"] for call in row["calls"]] == ["assistant"] * 3
+    assert [turn["verdict"]["outcome"] for turn in row["turns"]] == ["no_code", "correct"]
+    assert trajectories.to_parquet(tmp_path / "out.hone.jsonl", tmp_path / "out.parquet") == 1
+
+
+@pytest.mark.real
+def test_killed_run_repeats_no_tool_call(serve: Serve, real: RealServer, tmp_path: Path) -> None:
+    right = (GOLDEN / "demo_3_slow.cpp").read_text()
+    stopped = threading.Event()
+
+    def say(body: Body, request_id: str) -> Reply:
+        if request_id.endswith("/1"):
+            return Reply("", message={"tool_calls": [called(1, "compile", code=right)]})
+        if not stopped.is_set():
+            assert stopped.wait(60)
+        return Reply(fenced("demo_3_slow.cpp"))
+
+    stub = serve(say)
+    arguments = (*ADD, "--tools", "compile=1")
+    process = start(stub.url, real.endpoint, tmp_path / "out.json", *arguments)
+    stub.wait_for(lambda: stub.asked["tasks/add_relu#0/1/1.1"] == 1)
+    process.kill()
+    process.communicate()
+    stopped.set()
+    told, _ = rollout(stub.url, real.endpoint, tmp_path / "out.json", *arguments)
+    assert (told["finished"], told["correct"], told["tool_calls"]) == (1, 1, {"compile": 1})
+    assert stub.asked["tasks/add_relu#0/1/1"] == 1
+    assert [row["event"] for row in rows(tmp_path / "out.ledger.jsonl")][1:] == [
+        *("start", "answer", "called", "answer", "judged"),
+    ]
+
+
 def test_once_asks_for_no_second_attempt(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:
     stub = serve(lambda _, request_id: Reply("wrong"))
     told, _ = rollout(stub.url, scripted.endpoint, tmp_path / "out.json", *ADD, "--samples", "3", "--once")
@@ -327,6 +401,15 @@ def test_wrong_usage_is_reported(
     _, errors = rollout("http://127.0.0.1:9", scripted.endpoint, tmp_path / "o.json", *arguments, status=2)
     assert said in errors
     assert "Traceback" not in errors
+
+
+def test_a_wrong_option_is_reported_once_and_can_be_corrected(serve: Serve, real: RealServer, tmp_path: Path) -> None:
+    stub = serve(lambda *_: Reply("no kernel"))
+    words = (*ADD, "--samples", "3")
+    _, errors = rollout(stub.url, real.endpoint, tmp_path / "o.json", *words, "--tools", "chek=1", status=2)
+    assert errors.count("unknown key 'chek'; did you mean 'check'?") == 1
+    told, _ = rollout(stub.url, real.endpoint, tmp_path / "o.json", *words, "--tools", "check=1")
+    assert told["finished"] == 3
 
 
 def test_a_ledger_is_of_one_rollout_at_a_time(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:

@@ -54,12 +54,23 @@ TEST(Channel, Connection_WithoutMessages_IsSilent) {
 TEST(Channel, ServerShutsDown_ReadyChannel_IsLeaving) {
   Channel channel("tcp://server:1");
   channel.enter(Channel::State::kConnecting, 0);
-  channel.note_shutdown(kSecond);
+  channel.note_shutdown(kSecond, 0);
   EXPECT_EQ(Channel::State::kConnecting, channel.state());
   channel.enter(Channel::State::kReady, kSecond);
-  channel.note_shutdown(kSecond);
+  channel.note_shutdown(kSecond, 0);
   EXPECT_EQ(Channel::State::kLeaving, channel.state());
   EXPECT_TRUE(channel.has_left());
+}
+
+TEST(Channel, ServerShutsDown_TimeLimitCountsFromItsEnd) {
+  Channel channel("tcp://server:1");
+  channel.enter(Channel::State::kReady, 0);
+  channel.note_shutdown(5 * kSecond, 60'000);
+  EXPECT_EQ(95 * kSecond, channel.given_up_ns(30));
+  channel.note_next_server();
+  EXPECT_EQ(35 * kSecond, channel.given_up_ns(30));
+  channel.note_shutdown(5 * kSecond, INT64_MAX);  // no server drains for longer than an hour
+  EXPECT_EQ((5 + 3600 + 30) * kSecond, channel.given_up_ns(30));
 }
 
 TEST(Channel, WaitingRequests_AddedById_KeepTheirOrder) {

@@ -124,6 +124,18 @@ TEST_F(RequestFlowTest, BusyServer_RetryAfterItsTime) {
   EXPECT_EQ((std::vector<std::string>{"step", "step"}), verbs());
 }
 
+TEST_F(RequestFlowTest, GoingAway_WithARequestInFlight_WaitsForItsReplyAndSendsNothingNew) {
+  const RequestPtr begun = step(1);
+  answer(connection.main, -1, ReplyKind::kGoingAway, Value::map({{"drain_ms", 60'000}}));
+  EXPECT_EQ(Channel::State::kLeaving, connection.main.state());
+  submit("reset", Value::map());
+  EXPECT_EQ((std::vector<std::string>{"step"}), verbs());
+  EXPECT_FALSE(connection.main.has_left());
+  answer(connection.main, begun->id, ReplyKind::kResult);
+  EXPECT_TRUE(replies.contains(begun->id));
+  EXPECT_TRUE(connection.main.has_left());
+}
+
 TEST_F(RequestFlowTest, BusyServer_RetryBeyondTheDeadline_Fails) {
   const RequestPtr request = step(1, 0.1);
   fail(request->id, resource_exhausted("the queue is full"));

@@ -156,6 +156,20 @@ TEST_F(RestartTest, CloseThatCannotBeRecorded_LeavesTheEpisodeOpen) {
   EXPECT_EQ(at(*close(me, name), {"turns"}), Value(2));
 }
 
+TEST_F(RestartTest, QueuedStepAtAShutdown_IsDoneByTheNextServer) {
+  const Value episode = opened();
+  evaluator.hold();
+  Answer dropped;
+  step(dropped, episode, 1, "int a;");
+  service->refuse_new_work();
+  EXPECT_EQ(dropped.code(), Code::kUnavailable);
+  EXPECT_EQ(dropped.message(), "the server is shutting down; the turn stays open");
+  EXPECT_EQ(service->pending(), 0u);
+  restart();
+  ASSERT_TRUE(resumed(episode, me));
+  EXPECT_EQ(at(stepped(episode, 1, "int a;"), {"turn"}), Value(1));
+}
+
 TEST_F(RestartTest, LastReplyOfAnEndedEpisode_CanBeRepeated) {
   const Value episode =
       reset_with(Value::map({{"task", "add_relu"}, {"options", Value::map({{"max_turns", 1}})}}));

@@ -239,6 +239,32 @@ TEST_F(StepTest, Cancel_AnswersTheStepAndLeavesTheTurnOpen) {
   EXPECT_EQ(at(step(opened, 1, "int b;"), {"turn"}), Value(1));
 }
 
+TEST_F(StepTest, CancelDuringTheEvaluation_IsRefusedAfterEightOfAnEpisode) {
+  const Value opened = reset();
+  const Value body = Value::map({{"episode", at(opened, {"episode"})}, {"turn", 1}});
+  evaluator.hold();
+  for (int i = 0; i < 20; ++i) {  // one that waits in the queue costs nothing
+    Answer answer;
+    step(answer, opened, 1, "int a;");
+    EXPECT_EQ(at(*service->cancel(me, body), {"cancelled"}), Value(true));
+  }
+  for (int i = 0; i < 8; ++i) {
+    Answer answer;
+    step(answer, opened, 1, "int a;");
+    evaluator.begin_held();
+    EXPECT_EQ(at(*service->cancel(me, body), {"cancelled"}), Value(true));
+    EXPECT_EQ(answer.code(), Code::kCancelled);
+  }
+  Answer last;
+  step(last, opened, 1, "int a;");
+  evaluator.begin_held();
+  EXPECT_EQ(at(*service->cancel(me, body), {"cancelled"}), Value(false));
+  EXPECT_EQ(service->leave({me.connection}), 0u) << "a lost connection does not end it either";
+  evaluator.release();
+  EXPECT_EQ(at(last.body(), {"turn"}), Value(1));
+  EXPECT_EQ(at(service->stats(), {"steps", "ended_early"}), Value(8));
+}
+
 TEST_F(StepTest, Close_EndsAStepInFlight) {
   const Value opened = reset();
   evaluator.hold();

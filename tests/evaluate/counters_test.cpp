@@ -34,6 +34,26 @@ TEST(Counters, CaughtClasses_AreCountedByClient) {
   EXPECT_EQ(b.find("second_looks")->find("disagreed")->as_int(), 1);
 }
 
+TEST(Counters, CaughtClassOfAToolCall_IsCountedUnderANameOfItsOwn) {
+  Counters counters;
+  Verdict looked = caught(caught::kSecondLook);
+  looked.second_look = "disagreed";
+  counters.count(Tool::kProfile, Examination{looked, Value::map()}, "a");
+  counters.count(Tool::kCheck, Examination{caught(caught::kWroteOutside), Value::map()}, "a");
+  counters.count(Tool::kCheck, Examination{caught(""), Value::map()}, "a");
+  counters.count(Tool::kCompile, Examination{}, "b");
+  counters.count(Tool::kCheck, unavailable("no device"), "b");
+  const Value value = counters.value();
+  const Value& a = *value.find("clients")->find("a");
+  EXPECT_EQ(*a.find("tool_caught"), Value::map({{"second_look", 1}, {"wrote_outside", 1}}));
+  EXPECT_EQ(*a.find("tool_second_looks"), Value::map({{"disagreed", 1}}));
+  EXPECT_EQ(*a.find("caught"), Value::map()) << "these are of steps";
+  EXPECT_EQ(*a.find("judged"), Value(0));
+  EXPECT_EQ(value.find("clients")->find("b"), nullptr);
+  EXPECT_EQ(*value.find("tools"), Value::map({{"check", 2}, {"compile", 1}, {"profile", 1}}));
+  EXPECT_EQ(*value.find("tool_errors"), Value::map({{"check", 1}}));
+}
+
 TEST(Counters, ManyClientNames_UseBoundedMemory) {
   Counters counters;
   for (std::size_t i = 0; i < 3 * Counters::kClientsMax; ++i) {

@@ -82,6 +82,39 @@ TEST(Evaluator, Cancel_EndsARunningSubmission) {
 /// A deadline that passes is no verdict. A submission must not be able to bring that about. The deadline goes by the clock,
 /// the submission's limit by its own time. On a busy machine a compiler, or a submission that computes, gets too few cores
 /// before the deadline, which is the machine's fault. So this one is built before, and waits: other load does not slow it.
+TEST(Evaluator, DropQueued_EndsWaitingSubmissionsAndNoOthers) {
+  // More than are built ahead, so that some wait until the first one ends.
+  constexpr int kCount = 16;
+  std::promise<void> checking;
+  std::atomic<bool> told{false};
+  std::vector<std::promise<Result<Verdict>>> promises(kCount);
+  std::optional<std::uint64_t> first;
+  for (int i = 0; i < kCount; ++i) {
+    auto id = machine().evaluator().submit(
+        submission(i == 0 ? kSpins : std::string(kRight) + "// " + std::to_string(i)),
+        [&, i](Stage stage) {
+          if (i == 0 && stage == Stage::kChecking && !told.exchange(true)) checking.set_value();
+        },
+        [&, i](Result<Verdict> v) {
+          promises[static_cast<std::size_t>(i)].set_value(std::move(v));
+        });
+    ASSERT_TRUE(id) << id.error().message;
+    if (i == 0) first = *id;
+  }
+  checking.get_future().wait();
+  machine().evaluator().drop_queued();
+  machine().evaluator().cancel(*first);
+  int dropped = 0;
+  for (std::size_t i = 1; i < kCount; ++i) {
+    const Result<Verdict> result = promises[i].get_future().get();
+    if (result) continue;  // it was built, or being built
+    EXPECT_EQ(result.error().message, "dropped from the queue");
+    ++dropped;
+  }
+  EXPECT_GE(dropped, 4);
+  EXPECT_EQ(promises[0].get_future().get().error().message, "cancelled");
+}
+
 TEST(Evaluator, DeadlineThatTheSubmissionSpendsItself_IsATimeout) {
   Submission s = submission(
       "#include <cstdint>\n#include <time.h>\n"

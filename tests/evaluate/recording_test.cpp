@@ -19,7 +19,38 @@ TEST(ReadRecording, Plan_IsReadWithItsWork) {
   ASSERT_NE(recording->plan, nullptr);
   EXPECT_EQ(recording->plan->bytes, bytes);
   EXPECT_TRUE(recording->plan->has_operators);
-  EXPECT_EQ(recording->plan->work.operators.count("torch add"), 1u);
+  EXPECT_EQ(recording->plan->work.operators.count("torch.add"), 1u);
+}
+
+/// A plan that names more kernels than a verdict holds, or longer ones, must not make a verdict that cannot be read.
+TEST(ReadRecording, WorkOfAPlan_IsReadBackFromItsVerdict) {
+  recorded::Plan plan = test::sample_plan();
+  const recorded::Step launch = plan.run[0];
+  plan.kernels.clear();
+  plan.run.clear();
+  plan.images.push_back({"own", ""});
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    plan.kernels.push_back(
+        {i % 2, "a_long_name_" + std::to_string(i) + std::string(100, 'x'), 65536, 50, true});
+    plan.run.push_back(launch);
+    std::get<recorded::Launch>(plan.run.back().work).kernel = i;
+  }
+  plan.memories[1].last = 199;
+  const auto recording = read_recording(kNoProblem + recorded::write_plan(plan));
+  ASSERT_TRUE(recording);
+  ASSERT_NE(recording->plan, nullptr) << recording->problem;
+  const auto work = work_from_value(work_to_value(Work{recording->plan->work}));
+  ASSERT_TRUE(work) << work.error().message;
+  EXPECT_EQ(work->kernels.size(), 64u);
+  EXPECT_EQ(work->kernels.at("others"), 100 - 63);
+  EXPECT_EQ(work->operators.size(), 64u);
+}
+
+TEST(ReadRecording, CooperativeLaunch_IsNoted) {
+  recorded::Plan plan = test::sample_plan();
+  EXPECT_FALSE(read_recording(kNoProblem + recorded::write_plan(plan))->plan->is_cooperative);
+  std::get<recorded::Launch>(plan.run[0].work).cooperative = true;
+  EXPECT_TRUE(read_recording(kNoProblem + recorded::write_plan(plan))->plan->is_cooperative);
 }
 
 TEST(ReadRecording, Problem_IsTextWithoutControlCharacters) {

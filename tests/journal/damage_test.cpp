@@ -19,6 +19,7 @@ class DamageTest : public JournalTest {
     for (std::uint64_t id = 1; id <= 3; ++id) {
       ASSERT_TRUE(add(*journal, episode_record(id)));
       ASSERT_TRUE(add(*journal, turn_record(id, 1)));
+      ASSERT_TRUE(add(*journal, call_record(id, 1, 1)));
     }
   }
 };
@@ -92,6 +93,33 @@ TEST_F(DamageTest, FlippedBitInAChangingColumn_IsReportedAndNotUsed) {
     journal.reset();
     EXPECT_EQ(*compact_journal(path_, 0), 1) << "and it is not forgotten";
     EXPECT_FALSE((*JournalReader::open(path_))->episode(2));
+  }
+}
+
+TEST_F(DamageTest, ChangedOrMissingToolCall_IsReportedAndNotUsed) {
+  for (const char* change : {"UPDATE calls SET tool = 'check' WHERE episode = 2",
+                             "UPDATE calls SET reply = x'00' WHERE episode = 2",
+                             "UPDATE calls SET action = 12345 WHERE episode = 2",
+                             "UPDATE calls SET words = action WHERE episode = 2",
+                             "UPDATE blobs SET bytes = x'00' WHERE id IN "
+                             "(SELECT action FROM calls WHERE episode = 2)",
+                             "DELETE FROM calls WHERE episode = 2 AND call = 1"}) {
+    SCOPED_TRACE(change);
+    std::filesystem::remove(path_);
+    make();
+    {
+      auto journal = opened();
+      ASSERT_TRUE(add(*journal, call_record(2, 1, 2)));
+    }
+    ASSERT_TRUE((*Database::open(path_, Database::Mode::kWrite))->execute(change));
+    auto journal = opened();
+    const auto wrong = journal->reader().check();
+    ASSERT_TRUE(wrong) << wrong.error().message;
+    EXPECT_FALSE(wrong->empty());
+    const auto read = journal->reader().episode(2);
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().message, HasSubstr("turn 1 is not what was stored"));
+    EXPECT_TRUE(journal->reader().episode(1));
   }
 }
 

@@ -26,6 +26,7 @@ class EveryByteTest : public JournalTest {
         ASSERT_TRUE(add(*journal, episode_record(id)));
         for (std::int64_t turn = 1; turn <= kTurns; ++turn) {
           ASSERT_TRUE(add(*journal, turn_record(id, turn)));
+          ASSERT_TRUE(add(*journal, call_record(id, turn, 1)));
         }
       }
       open_ = *read_file(path_);
@@ -55,6 +56,13 @@ class EveryByteTest : public JournalTest {
                 turn.at == was.at);
   }
 
+  static void expect_as_stored(const CallRecord& call) {
+    const CallRecord was = call_record(call.episode, call.turn, call.call);
+    EXPECT_EQ(*call.action, *was.action);
+    EXPECT_EQ(*call.reply, *was.reply);
+    EXPECT_TRUE(call.hash == was.hash && call.tool == was.tool && call.at == was.at);
+  }
+
   /// Reads all there is. How many turns were read; nullopt: something was refused.
   std::optional<std::int64_t> read() {
     const auto reader = JournalReader::open(path_);
@@ -76,6 +84,7 @@ class EveryByteTest : public JournalTest {
         EXPECT_FALSE((*episode)->intent);
         EXPECT_TRUE((*episode)->turns.empty() || (*episode)->fingerprint == 77);
         for (const TurnRecord& turn : (*episode)->turns) expect_as_stored(turn);
+        for (const CallRecord& call : (*episode)->calls) expect_as_stored(call);
         turns += static_cast<std::int64_t>((*episode)->turns.size());
       }
     }

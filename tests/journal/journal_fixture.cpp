@@ -38,7 +38,19 @@ constexpr const char* kBack[] = {
     "hone_sha256(hone_unpack(reply, (SELECT bytes FROM blobs WHERE id = action), "
     "(SELECT bytes FROM blobs WHERE id = words))), "
     "(SELECT hash FROM blobs WHERE id = words));"
-    "ALTER TABLE turns DROP COLUMN name"};
+    "ALTER TABLE turns DROP COLUMN name",
+    "DROP TABLE calls",
+    "CREATE TABLE whole_calls (episode INTEGER NOT NULL REFERENCES episodes (id), turn INTEGER NOT "
+    "NULL, call INTEGER NOT NULL, hash BLOB NOT NULL, tool TEXT NOT NULL, at REAL NOT NULL, action "
+    "BLOB NOT NULL, reply BLOB NOT NULL, sum BLOB NOT NULL);"
+    "INSERT INTO whole_calls SELECT episode, turn, call, hash, tool, at, sent, whole, "
+    "hone_sum(episode, turn, call, hash, tool, at, hone_sha256(sent), hone_sha256(whole)) FROM "
+    "(SELECT calls.*, sent.bytes AS sent, hone_unpack(reply, sent.bytes, said.bytes) AS whole "
+    "FROM calls JOIN blobs AS sent ON sent.id = action LEFT JOIN blobs AS said ON said.id = words);"
+    "DROP TABLE calls; ALTER TABLE whole_calls RENAME TO calls;"
+    "CREATE UNIQUE INDEX calls_order ON calls (episode, turn, call);"
+    "UPDATE blobs SET uses = (SELECT count(*) FROM turns WHERE action = blobs.id OR words = "
+    "blobs.id); DELETE FROM blobs WHERE uses = 0"};
 static_assert(std::size(kBack) + 1 == kSchemaVersion);
 
 }  // namespace
@@ -83,6 +95,20 @@ TurnRecord turn_record(std::uint64_t episode, std::int64_t turn, bool ended,
   t.ended = ended;
   t.at = 2000 + static_cast<double>(turn);
   return t;
+}
+
+CallRecord call_record(std::uint64_t episode, std::int64_t turn, std::int64_t call) {
+  CallRecord c;
+  c.episode = episode;
+  c.turn = turn;
+  c.call = call;
+  const std::string action = "call " + std::to_string(episode) + "/" + std::to_string(call);
+  c.hash = sha256(action);
+  c.tool = "profile";
+  c.action = std::make_shared<const std::string>(action);
+  c.reply = std::make_shared<const std::string>("answer to " + action);
+  c.at = 3000 + static_cast<double>(call);
+  return c;
 }
 
 JournalTest::JournalTest() {

@@ -16,6 +16,8 @@ EpisodeRecord episode_record(std::uint64_t id, const std::string& client = "trai
 TurnRecord turn_record(std::uint64_t episode, std::int64_t turn, bool ended = false,
                        const std::string& action = {});
 
+CallRecord call_record(std::uint64_t episode, std::int64_t turn, std::int64_t call);
+
 class JournalTest : public testing::Test {
  protected:
   JournalTest();

@@ -45,6 +45,33 @@ TEST_F(JournalTest, Records_RoundTrip) {
   EXPECT_TRUE(std::isnan(episode.turns[0].reward));
 }
 
+TEST_F(JournalTest, ToolCalls_AreReadInOrderAndDeletedWithTheirEpisode) {
+  {
+    auto journal = opened();
+    ASSERT_TRUE(add(*journal, episode_record(1)));
+    ASSERT_TRUE(add(*journal, call_record(1, 1, 1)));
+    ASSERT_TRUE(add(*journal, call_record(1, 1, 2)));
+    ASSERT_TRUE(add(*journal, turn_record(1, 1)));
+    ASSERT_TRUE(add(*journal, call_record(1, 2, 1)));
+    EXPECT_FALSE(add(*journal, call_record(1, 2, 1))) << "a call is recorded once";
+    EXPECT_FALSE(add(*journal, call_record(9, 1, 1))) << "there is no such episode";
+    const StoredEpisode stored = **journal->reader().episode(1);
+    ASSERT_EQ(stored.calls.size(), 3u);
+    EXPECT_EQ(stored.calls[1].turn, 1);
+    EXPECT_EQ(stored.calls[1].call, 2);
+    EXPECT_EQ(stored.calls[2].turn, 2);
+    EXPECT_EQ(stored.calls[2].tool, "profile");
+    EXPECT_EQ(*stored.calls[2].reply, "answer to call 1/1");
+    EXPECT_EQ(*journal->reader().check(), std::vector<std::string>());
+    EXPECT_EQ(*journal->stats().find("calls"), Value(5));
+    ASSERT_TRUE(release(*journal, 1, RecordState::kClosed));
+  }
+  EXPECT_EQ(*compact_journal(path_, 0), 1);
+  auto journal = opened();
+  EXPECT_FALSE(*journal->reader().episode(1));
+  EXPECT_EQ(*journal->reader().check(), std::vector<std::string>());
+}
+
 TEST_F(JournalTest, OpenEpisodes_AreListed) {
   auto journal = opened();
   for (std::uint64_t id = 1; id <= 4; ++id) {
@@ -163,7 +190,7 @@ TEST_F(JournalTest, NewerSchema_IsRefused) {
   const auto journal = open();
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, HasSubstr("found version 99 of the journal, this hone knows "
-                                                 "up to 6; use a newer hone"));
+                                                 "up to 8; use a newer hone"));
   EXPECT_FALSE(JournalReader::open(path_));
 }
 
@@ -177,13 +204,13 @@ TEST_F(JournalTest, OlderSchema_IsMigrated) {
   const auto reader = JournalReader::open(path_);
   ASSERT_FALSE(reader);
   EXPECT_THAT(reader.error().message,
-              HasSubstr("found version 1 of the journal, expected 6; a server that opens it"));
+              HasSubstr("found version 1 of the journal, expected 8; a server that opens it"));
   const auto journal = opened();
   EXPECT_EQ((*journal->reader().episode(1))->turns.size(), 1u);
   auto database = Database::open(path_, Database::Mode::kRead);
   EXPECT_EQ(*(*database)->number("SELECT count(*) FROM sqlite_schema WHERE name = 'turns_action'"),
             1);
-  EXPECT_EQ(*(*database)->number("PRAGMA user_version"), 6);
+  EXPECT_EQ(*(*database)->number("PRAGMA user_version"), 8);
 }
 
 TEST_F(JournalTest, OlderJournal_OutcomesStoredAsNumbers_AreReadAsNames) {
@@ -283,6 +310,121 @@ TEST_F(JournalTest, ListsWithAFilter) {
   filter = {};
   filter.limit = 4;
   EXPECT_EQ(journal->reader().list(filter)->size(), 4u);
+}
+
+TEST_F(JournalTest, Pages_HaveEachEpisodeOnce) {
+  auto journal = opened();
+  for (std::uint64_t id = 1; id <= 23; ++id) {
+    EpisodeRecord record =
+        episode_record(id << 60 | id);               // half of them are negative numbers in SQLite
+    record.opened_at = static_cast<double>(id / 5);  // several begin at the same time
+    ASSERT_TRUE(add(*journal, record));
+  }
+  EpisodeFilter filter;
+  const auto all = journal->reader().list(filter);
+  ASSERT_EQ(all->size(), 23u);
+  std::vector<std::uint64_t> paged, listed;
+  for (const EpisodeLine& line : *all) listed.push_back(line.id);
+  filter.limit = 4;
+  for (;;) {
+    const auto page = journal->reader().list(filter);
+    ASSERT_TRUE(page.ok()) << page.error().message;
+    if (page->empty()) break;
+    for (const EpisodeLine& line : *page) paged.push_back(line.id);
+    filter.after = {page->back().opened_at, page->back().id};
+  }
+  EXPECT_EQ(paged, listed);
+}
+
+TEST_F(JournalTest, Search_FindsPartsOfNamesAndFirstDigits) {
+  auto journal = opened();
+  EpisodeRecord one = episode_record(0xabc0000000000001u, "Trainer 50%_'\"");
+  one.task = "tasks/Softmax";
+  EpisodeRecord other = episode_record(0x12ab000000000002u, "other");
+  for (const EpisodeRecord& record : {one, other}) ASSERT_TRUE(add(*journal, record));
+  ASSERT_TRUE(add(*journal, turn_record(other.id, 1)));
+  const auto found = [&](const std::string& search, const std::string& outcome = {}) {
+    EpisodeFilter filter;
+    filter.search = search;
+    filter.outcome = outcome;
+    std::vector<std::uint64_t> ids;
+    const auto lines = journal->reader().list(filter);
+    EXPECT_TRUE(lines.ok());
+    for (const EpisodeLine& line : *lines) ids.push_back(line.id);
+    return ids;
+  };
+  using Ids = std::vector<std::uint64_t>;
+  EXPECT_EQ(found("softMAX"), Ids{one.id});
+  EXPECT_EQ(found("50%_'\""), Ids{one.id}) << "no character is a pattern";
+  EXPECT_EQ(found("%"), Ids{one.id});
+  EXPECT_EQ(found("ABC"), Ids{one.id});
+  EXPECT_EQ(found("12ab000000000002"), Ids{other.id});
+  EXPECT_EQ(found("ab0000"), Ids{}) << "digits count only from the first";
+  EXPECT_EQ(found("", "crashed"), Ids{other.id});
+  EXPECT_EQ(found("", "cheated"), Ids{});
+}
+
+TEST_F(JournalTest, TurnFacts_AreVisitedOnceForABranchAndItsParent) {
+  auto journal = opened();
+  const EpisodeRecord parent = episode_record(1);
+  EpisodeRecord branch = episode_record(2);
+  branch.parent = 1;
+  branch.parent_turn = 1;
+  branch.task = "tasks/gelu";
+  for (const EpisodeRecord& record : {parent, branch}) {
+    ASSERT_TRUE(add(*journal, record));
+    ASSERT_TRUE(add(*journal, turn_record(record.id, 1)));
+    ASSERT_TRUE(add(*journal, turn_record(record.id, 2)));
+  }
+  std::vector<std::string> tasks;
+  ASSERT_TRUE(journal->reader().each_turn([&](const TurnLine& turn) {
+    EXPECT_EQ(turn.outcome, "crashed");
+    EXPECT_TRUE(turn.scored);
+    EXPECT_EQ(turn.speedup, 1.5);
+    tasks.push_back(turn.task);
+    return true;
+  }));
+  std::sort(tasks.begin(), tasks.end());
+  EXPECT_EQ(tasks, (std::vector<std::string>{"tasks/add_relu", "tasks/add_relu", "tasks/gelu"}));
+  int visited = 0;
+  ASSERT_TRUE(journal->reader().each_turn([&](const TurnLine&) { return ++visited < 2; }));
+  EXPECT_EQ(visited, 2) << "it ends when asked to";
+  const auto episodes = journal->reader().tasks();
+  ASSERT_EQ(episodes->size(), 2u);
+  EXPECT_EQ(episodes->front().episodes, 1);
+}
+
+TEST_F(JournalTest, TurnFacts_OfOneClientOrReward_LeaveOutOtherEpisodes) {
+  auto journal = opened();
+  EpisodeRecord one = episode_record(1), other = episode_record(2);
+  one.client = "first' OR 1 = 1 --";
+  other.client = "second";
+  other.reward = "another";
+  other.task = "tasks/gelu";
+  for (const EpisodeRecord& record : {one, other}) {
+    ASSERT_TRUE(add(*journal, record));
+    ASSERT_TRUE(add(*journal, turn_record(record.id, 1)));
+  }
+  const auto found = [&](const std::string& client, const std::string& reward) {
+    EpisodeFilter filter;
+    filter.client = client;
+    filter.reward = reward;
+    std::vector<std::string> tasks;
+    EXPECT_TRUE(journal->reader().each_turn(
+        [&](const TurnLine& turn) {
+          tasks.push_back(turn.task);
+          return true;
+        },
+        filter));
+    EXPECT_EQ(journal->reader().tasks(filter)->size(), tasks.size());
+    return tasks;
+  };
+  using Tasks = std::vector<std::string>;
+  EXPECT_EQ(found(one.client, ""), Tasks{one.task});
+  EXPECT_EQ(found("", "another"), Tasks{other.task});
+  EXPECT_EQ(found(one.client, "another"), Tasks{});
+  EXPECT_EQ(found("", "").size(), 2u);
+  EXPECT_EQ(journal->reader().names(JournalReader::Name::kReward)->size(), 2u);
 }
 
 TEST_F(JournalTest, Copy_WorksDuringWrites) {

@@ -143,10 +143,70 @@ TEST_F(RepeatsInJournalTest, Version3Journal_IsMigratedAndItsDamageKept) {
   const auto journal = opened();
   EXPECT_LT(number("SELECT max(length(reply)) FROM turns"), 50);
   EXPECT_EQ(*(*journal->reader().episode(3))->turns[0].reply, "reply 3" + code + code);
-  EXPECT_FALSE(journal->reader().episode(2)) << "what was damaged before is not made good";
+  EXPECT_FALSE(journal->reader().episode(2)) << "a turn that was damaged before stays damaged";
   const auto wrong = journal->reader().check();
   ASSERT_EQ(wrong->size(), 1u);
   EXPECT_EQ(wrong->front(), "episode 0000000000000002, turn 1 is not what was stored");
+}
+
+CallRecord call_of_code(std::uint64_t episode, std::int64_t call, const std::string& code,
+                        const std::string& words) {
+  CallRecord record = call_record(episode, 1, call);
+  record.action = std::make_shared<const std::string>(code);
+  record.hash = sha256(code);
+  record.words = std::make_shared<const std::string>(words);
+  record.reply = std::make_shared<const std::string>("call " + std::to_string(call) + code + words +
+                                                     words.substr(100) + code);
+  return record;
+}
+
+TEST_F(RepeatsInJournalTest, ToolCalls_AreStoredLikeTurns) {
+  const std::string code = text_of(1, 20000), words = text_of(2, 20000);
+  {
+    auto journal = opened();
+    for (std::uint64_t id = 1; id <= 10; ++id) {
+      ASSERT_TRUE(add(*journal, episode_record(id)));
+      ASSERT_TRUE(add(*journal, call_of_code(id, 1, code, words)));
+      ASSERT_TRUE(add(*journal, call_of_code(id, 2, code, words)));
+      ASSERT_TRUE(add(*journal, turn_record(id, 1, false, code)));
+      ASSERT_TRUE(release(*journal, id, RecordState::kClosed));
+    }
+    EXPECT_EQ(*journal->reader().check(), std::vector<std::string>());
+    EXPECT_EQ(number("SELECT count(*) FROM blobs"), 3) << "code, and the output of each kind";
+    EXPECT_EQ(number("SELECT max(uses) FROM blobs"), 30);
+    EXPECT_LT(number("SELECT max(length(reply)) FROM calls"), 100);
+    const CallRecord call = (*journal->reader().episode(7))->calls.at(1);
+    EXPECT_EQ(*call.reply, *call_of_code(7, 2, code, words).reply);
+    EXPECT_EQ(*call.action, code);
+    EXPECT_EQ(*call.words, words);
+  }
+  EXPECT_EQ(*compact_journal(path_, 0), 10);
+  EXPECT_EQ(number("SELECT count(*) FROM blobs"), 0);
+}
+
+/// Version 7 held calls whole.
+TEST_F(RepeatsInJournalTest, Version7Journal_CallsAreCompressedAndTheirDamageKept) {
+  const std::string code = text_of(1, 5000), words = text_of(2, 5000);
+  {
+    auto journal = opened();
+    for (std::uint64_t id = 1; id <= 3; ++id) {
+      ASSERT_TRUE(add(*journal, episode_record(id)));
+      ASSERT_TRUE(add(*journal, call_of_code(id, 1, code, words)));
+      ASSERT_TRUE(add(*journal, turn_record(id, 1, false, id == 1 ? code : "other code")));
+    }
+  }
+  make_older(7);
+  EXPECT_GT(number("SELECT min(length(reply)) FROM calls"), 15000);
+  ASSERT_TRUE((*Database::open(path_, Database::Mode::kWrite))
+                  ->execute("UPDATE calls SET tool = 'check' WHERE episode = 2"));
+  const auto journal = opened();
+  EXPECT_LT(number("SELECT max(length(reply)) FROM calls"), 6000) << "without the code";
+  EXPECT_EQ(*(*journal->reader().episode(3))->calls[0].reply,
+            *call_of_code(3, 1, code, words).reply);
+  EXPECT_FALSE(journal->reader().episode(2)) << "a call that was damaged before stays damaged";
+  EXPECT_EQ(
+      *journal->reader().check(),
+      std::vector<std::string>{"episode 0000000000000002, turn 1, call 1 is not what was stored"});
 }
 
 }  // namespace

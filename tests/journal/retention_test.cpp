@@ -1,4 +1,5 @@
 // Limits of age and size: old episodes are deleted, open ones are kept.
+#include "journal/database.hpp"
 #include "journal/journal_fixture.hpp"
 #include "journal/writer.hpp"
 
@@ -65,6 +66,8 @@ TEST_F(RetentionTest, LongEpisode_IsDeletedTurnByTurnAndHidden) {
     auto journal = opened();
     ASSERT_TRUE(add(*journal, episode_record(1)));
     for (std::int64_t turn = 1; turn <= 3; ++turn) {
+      ASSERT_TRUE(add(*journal, call_record(1, turn, 1)));
+      ASSERT_TRUE(add(*journal, call_record(1, turn, 2)));
       ASSERT_TRUE(add(*journal, turn_record(1, turn, turn == 3)));
     }
     ASSERT_TRUE(release(*journal, 1, RecordState::kClosed));
@@ -78,7 +81,7 @@ TEST_F(RetentionTest, LongEpisode_IsDeletedTurnByTurnAndHidden) {
     return *retired;
   };
   const Writer::Retired first = retire(std::chrono::milliseconds(0));
-  EXPECT_EQ(first.episodes, 0) << "no time for a single turn";
+  EXPECT_EQ(first.episodes, 0) << "no time for a single row";
   EXPECT_TRUE(first.some) << "and yet there is more to do";
   {
     const auto reader = JournalReader::open(path_);
@@ -89,6 +92,8 @@ TEST_F(RetentionTest, LongEpisode_IsDeletedTurnByTurnAndHidden) {
   const Writer::Retired second = retire(kAMinute);
   EXPECT_EQ(second.episodes, 1);
   EXPECT_FALSE(retire(kAMinute).some);
+  EXPECT_EQ(*(*Database::open(path_, Database::Mode::kRead))->number("SELECT count(*) FROM blobs"),
+            0);
   EXPECT_EQ(*(*JournalReader::open(path_))->check(), std::vector<std::string>());
 }
 

@@ -179,6 +179,24 @@ TEST(Feedback, Correct_MatchesTheGoldenFiles) {
   expect_golden("fast", c.feedback());
 }
 
+TEST(Feedback, Findings_ReplaceGeneralAdvice) {
+  Case c = of(Outcome::kCorrect, "");
+  c.result.verdict->speedup = Speedup{0.62, 0.6, 0.64, 161.3, 100, 8, 16, {}};
+  c.result.verdict->findings = {"The loop at line 4 is not vectorized.", "It has ``` 3 divisions."};
+  expect_golden("slow_with_findings", c.feedback());
+}
+
+TEST(Feedback, FindingsBeyondTheTokenLimit_AreDroppedFromTheEnd) {
+  Case c = of(Outcome::kCorrect, "");
+  c.result.verdict->speedup = Speedup{0.62, 0.6, 0.64, 161.3, 100, 8, 16, {}};
+  c.result.verdict->findings = {"First.", std::string(400, 's')};
+  c.settings.feedback_tokens = 100;
+  const std::string text = c.feedback();
+  EXPECT_NE(text.find("- First.\n\n2 turns are left."), std::string::npos) << text;
+  c.settings.feedback_tokens = 600;
+  EXPECT_NE(c.feedback().find("- " + std::string(400, 's')), std::string::npos);
+}
+
 TEST(Feedback, Unscored_MatchesTheGoldenFile) { expect_golden("unscored", Case().feedback()); }
 
 TEST(Feedback, Feedback_StaysWithinItsTokens) {

@@ -179,9 +179,11 @@ TEST(Verdict, RoundTrip) {
   verdict.stage_ms["build"] = 12.5;
   verdict.caught = "second_look";
   verdict.second_look = "disagreed";
+  verdict.findings = {"A call takes 10 µs.", "The loop at line 3 is not vectorized."};
   auto back = verdict_from_value(verdict_to_value(verdict));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(verdict_to_value(*back), verdict_to_value(verdict));
+  EXPECT_EQ(back->findings, verdict.findings);
   EXPECT_EQ(verdict_from_value(Value::map({{"outcome", "great"}})).error().message,
             "no outcome is called 'great'");
 }

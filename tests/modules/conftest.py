@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from interpreter import Interpreter
 from module_folders import ENVIRONMENT, FOLDERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +21,7 @@ sys.path[:0] = FOLDERS
 BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
 # The data of the task's author, next to the checkout.
 DATA = Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "data"
-SECONDS_MAX = 300
+SECONDS_MAX = 1200  # bounds a hang: a busy machine takes ten times as long as a quiet one
 
 
 def modules_python() -> str:
@@ -40,12 +41,19 @@ def python():
 
 
 @pytest.fixture(scope="session")
-def run_beside_modules(python):
+def interpreter(python):
+    """interpreter.run(file or "-c", …) runs a program with torch imported, like subprocess.run([python, …])."""
+    found = Interpreter(python)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def run_beside_modules(interpreter):
     """run_beside_modules(code, argument, …) returns the output of code that may import the scripts of modules."""
 
-    def run(code, *arguments):
-        command = [python, "-c", code, *arguments]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=100, env=ENVIRONMENT)
+    def run(code, *arguments, folder=""):
+        ran = interpreter.run("-c", code, *arguments, timeout=SECONDS_MAX, variables=ENVIRONMENT, folder=folder)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
@@ -53,18 +61,13 @@ def run_beside_modules(python):
 
 
 @pytest.fixture(scope="session")
-def describe(python):
+def describe(interpreter):
     """describe([(id, source), …]) gives for each a task, or why it is unfit."""
 
     def ask(rows):
         given = [dict(zip(("id", "source", "entry", "exact"), row, strict=False)) for row in rows]
-        ran = subprocess.run(
-            [python, "-B", ROOT / "tests/modules/describe_rows.py"],
-            input=json.dumps(given),
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_MAX,
-        )
+        program = ROOT / "tests/modules/describe_rows.py"
+        ran = interpreter.run(program, given=json.dumps(given), timeout=SECONDS_MAX)
         assert ran.returncode == 0, ran.stderr
         return json.loads(ran.stdout)
 
@@ -72,22 +75,13 @@ def describe(python):
 
 
 @pytest.fixture(scope="session")
-def dry_run(python):
+def dry_run(interpreter):
     """dry_run([{"content": an artifact, …}, …]) returns each one's certain failure and its compiled files."""
 
     def ask(rows, architecture="sm_90a", **device):
-        ran = subprocess.run(
-            [
-                python,
-                "-B",
-                ROOT / "tests/modules/dry_run_rows.py",
-                json.dumps({"architecture": architecture, **device}),
-            ],
-            input=json.dumps(rows),
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_MAX,
-        )
+        told = json.dumps({"architecture": architecture, **device})
+        program = ROOT / "tests/modules/dry_run_rows.py"
+        ran = interpreter.run(program, told, given=json.dumps(rows), timeout=SECONDS_MAX)
         assert ran.returncode == 0, ran.stderr
         return json.loads(ran.stdout)
 

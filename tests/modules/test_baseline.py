@@ -1,10 +1,13 @@
 """A baseline runs in its faster mode: compiled or eager."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from module_folders import ENVIRONMENT
+
+from conftest import SECONDS_MAX
 
 CHOICES = """
 import sys
@@ -52,13 +55,12 @@ print(warns)
         ),
     ],
 )
-def test_the_mode_that_takes_less_is_taken(python: str, tmp_path: Path, kind: str, said: str, warns: bool) -> None:
-    command = [python, "-c", CHOICES, kind]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path, env=ENVIRONMENT
-    )
-    assert done.stdout.startswith(said), done.stderr
-    assert done.stdout.endswith(f"\n{warns}\n")
+def test_the_mode_that_takes_less_is_taken(
+    run_beside_modules: Callable[..., str], tmp_path: Path, kind: str, said: str, warns: bool
+) -> None:
+    printed = run_beside_modules(CHOICES, kind, folder=tmp_path)
+    assert printed.startswith(said)
+    assert printed.endswith(f"\n{warns}\n")
 
 
 COMPILED = """
@@ -83,6 +85,6 @@ print(", compiled " in said, torch.allclose(model(x), before), os.path.isdir("in
 def test_torchs_compiler_itself_is_used(python: str, tmp_path: Path) -> None:
     command = [python, "-c", COMPILED]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path, env=ENVIRONMENT
+        command, capture_output=True, text=True, timeout=SECONDS_MAX, check=False, cwd=tmp_path, env=ENVIRONMENT
     )
     assert done.stdout.strip() == "True True True", done.stderr

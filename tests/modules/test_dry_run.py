@@ -219,7 +219,8 @@ def test_no_golden_is_refused(dry_run, describe, kernelbench_data):
     from hone_modules.problems import read_kernelbench
 
     problems = {problem.id: problem for problem in read_kernelbench(str(kernelbench_data))}
-    chosen = sorted(run_goldens.TWINS)[::4]  # each takes seconds; all are judged elsewhere
+    # Each takes seconds, and 41 a minute, because its blocks are large without a device. test_goldens.py judges all.
+    chosen = [number for number in sorted(run_goldens.TWINS)[::4] if number != 41]
     tasks = describe([(number, problems[f"level1/{number}"].source) for number in chosen])
     rows = []
     for number, answer in zip(chosen, tasks, strict=True):

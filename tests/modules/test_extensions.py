@@ -65,15 +65,9 @@ def plain(source, **more):
 
 
 @pytest.fixture(scope="module")
-def build(python):
+def build(interpreter):
     def ask(rows):
-        ran = subprocess.run(
-            [python, "-B", HERE / "compile_rows.py"],
-            input=json.dumps(rows),
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_MAX,
-        )
+        ran = interpreter.run(HERE / "compile_rows.py", given=json.dumps(rows), timeout=SECONDS_MAX)
         assert ran.returncode == 0, ran.stderr
         return json.loads(ran.stdout)
 
@@ -236,11 +230,9 @@ print(module_extension.Extensions().link_error(other))
 """
 
 
-def test_compiler_output_is_attributed(python, tmp_path):
-    command = [python, "-B", "-c", WORDS]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, env=ENVIRONMENT)
+def test_compiler_output_is_attributed(run_beside_modules, tmp_path):
     expected = ["False", "False", "True False", "True None", "True", "None"]
-    assert ran.stdout.splitlines() == expected, ran.stderr
+    assert run_beside_modules(WORDS, folder=tmp_path).splitlines() == expected
 
 
 HEAD = "import torch\nfrom torch.utils.cpp_extension import load_inline\n"
@@ -313,23 +305,21 @@ def test_known_extension_reports_a_missing_tool(dry_run):
     assert answer["words"].startswith("hindered host load_inline needs a C++ compiler")
 
 
-def test_other_versions_of_torch_are_left_alone(python):
+def test_other_versions_of_torch_are_left_alone(run_beside_modules):
     code = (
         "import module_extension\n"
         "extension = module_extension.imported()\nown = extension._run_ninja_build\n"
         "extension._write_ninja_file = lambda path, flags: None\nmodule_extension.Extensions().install('sm_90a')\n"
         "assert extension._run_ninja_build is own\nprint('left alone')\n"
     )
-    ran = subprocess.run([python, "-B", "-c", code], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
-    assert ran.stdout == "left alone\n", ran.stderr
+    assert run_beside_modules(code) == "left alone\n"
 
 
 @pytest.mark.parametrize("file", sorted(EXTENSIONS.glob("*.py")), ids=lambda file: file.stem.split("_")[3])
-def test_submissions_with_kernels_are_built(python, dry_run, describe, kernelbench_data, file):
+def test_submissions_with_kernels_are_built(run_beside_modules, dry_run, describe, kernelbench_data, file):
     """Whole submissions for KernelBench's problems, where torch has the device's headers (HONE_MODULES_PYTHON)."""
     has = "import torch; print(torch.version.cuda is not None)"
-    ran = subprocess.run([python, "-c", has], capture_output=True, text=True, timeout=120, check=True)
-    if ran.stdout.strip() != "True" or not Path("/usr/local/cuda/bin/nvcc").exists():
+    if run_beside_modules(has).strip() != "True" or not Path("/usr/local/cuda/bin/nvcc").exists():
         pytest.skip("needs a torch for CUDA and nvcc")
     from hone_modules.problems import read_kernelbench
 

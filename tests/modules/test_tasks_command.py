@@ -1,7 +1,6 @@
 """`hone tasks` for datasets of modules: listing needs no torch, and missing packages are reported."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -115,12 +114,10 @@ print(json.loads(dataset.get_task("level1/19")["backends"]["cuda"]["support"][0]
 """
 
 
-def test_configuration_chooses_the_baseline_of_a_speedup(hone, python, kernelbench_data):
+def test_configuration_chooses_the_baseline_of_a_speedup(hone, python, run_beside_modules, kernelbench_data):
     plugin = Path(__file__).parents[2] / "plugins/datasets/kernelbench"
     for word in ("eager", "compile"):
-        command = [python, "-c", BASELINE_OF, str(plugin), str(kernelbench_data), word]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        assert done.stdout == word + "\n", done.stderr
+        assert run_beside_modules(BASELINE_OF, plugin, kernelbench_data, word) == word + "\n"
     wrong = hone("tasks", *configured("kernelbench", kernelbench_data, python, ", baseline: fastest"))
     assert "baseline: found 'fastest', expected one of eager, compile" in wrong.stderr
 

@@ -192,6 +192,16 @@ TEST(RecordedPlan, EachMember_Missing_IsNamed) {
   visit("", root);
 }
 
+/// Each of these bytes would take 40 bytes of memory of the process that reads the file.
+TEST(RecordedPlan, MoreValuesThanTheLimit_AreRefused) {
+  const auto count = static_cast<std::uint32_t>(recorded::kValuesMax);
+  std::string file(kMagic);
+  file += '\xdd';
+  for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(count >> shift & 0xff);
+  file.append(count, '\x90');
+  EXPECT_EQ(refusal(file), "recorded plan: messagepack: more than 4194304 values");
+}
+
 TEST(RecordedPlan, MemoryOutsideItsLifetime_IsRefused) {
   Plan plan = test::sample_plan();
   plan.memories[1].first = 1;

@@ -17,6 +17,7 @@ FLOORS: dict[str, int] = {
     "sandbox": 2,
     "channel": 2,
     "terminal": 2,
+    "examine": 2,
     "plugin_host": 3,
     "candidate": 3,
     "builder": 3,
@@ -28,7 +29,9 @@ FLOORS: dict[str, int] = {
     "evaluate": 5,
     "episode": 6,
     "server": 7,
+    "http": 7,
     "gateway": 8,
+    "web": 8,
     "app": 8,
     "integrations": 9,
     "bench": 10,
@@ -55,7 +58,7 @@ LIBRARIES: dict[str, tuple[str, dict[str, str]]] = {
     "nlohmann-json": (r"nlohmann/.*", {"core": "core/model/json_codec.cpp"}),
     "CLI11": (r"CLI/.*", {"core": "core/cli/command_line.cpp"}),
     "libseccomp": (r"seccomp\.h", {"core": "core/sandbox/seccomp_filter.cpp"}),
-    "cpp-httplib": (r"httplib\.h", {"core": "core/gateway/http_server.cpp"}),
+    "cpp-httplib": (r"httplib\.h", {"core": "core/http/http_server.cpp"}),
     "libffi": (r"ffi\.h", {"plugins": "plugins/backends/cpu/device.cpp"}),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

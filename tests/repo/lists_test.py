@@ -29,6 +29,15 @@ class Lists(unittest.TestCase):
         self.assertIn("correct", names)
         typed = part("clients/python/src/hone/types.py", "Outcome = Literal[", "]")
         self.assertEqual(set(re.findall(r'"(\w+)"', typed)), names)
+        listed = part("core/web/page/app.js", "const OUTCOMES = [", "]")
+        self.assertEqual(set(re.findall(r'"(\w+)"', listed)), names)
+        style = text("core/web/page/style.css")
+        for name in names:
+            self.assertEqual(len(re.findall(rf"--o-{name}: #", style)), 2, f"{name}: in the light and in the dark")
+            self.assertIn(f".o-{name} {{", style)
+        built = part("core/include/hone/plugin/reward.hpp", "kBuilt[] = {", "}")
+        unbuilt = {"no_code", "rejected", "build_failed", "cheated"}  # a new outcome is in one of the two
+        self.assertEqual(names - set(re.findall(r'"(\w+)"', built)), unbuilt)
         self.assertEqual(row("docs/verdicts.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/plugins-abi.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/migration/kernelgym.md", "| `compiled`, `correctness` | `verdict.outcome`"), names)
@@ -38,11 +47,27 @@ class Lists(unittest.TestCase):
             names - {"correct"}, row("docs/prompts.md", "After each turn the feedback uses the template")
         )
 
+    def test_tools(self) -> None:
+        table = part("core/model/examination.hpp", "struct EnumNames<Tool>", "static_assert").split("kNames")[1]
+        names = set(re.findall(r'"(\w+)"', table))
+        self.assertIn("profile", names)
+        documented = part("docs/tools.md", "## The tools", "\n## ")
+        self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", documented, re.MULTILINE)), names)
+        uses = part("clients/python/src/hone/adapters/mcp.py", "TOOL_USES = {", "}")
+        self.assertEqual(set(re.findall(r'"(\w+)"', uses)), names)
+
     def test_caught(self) -> None:
         names = set(re.findall(r'constexpr char k\w+\[\] = "(\w+)";', text("core/model/caught.hpp")))
         self.assertIn("second_look", names)
         table = part("docs/verdicts.md", "## What was caught", "\n## ")
         self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) - {"caught"}, names)
+
+    def test_bounds_of_flags(self) -> None:
+        code = text("core/judge/timing/speedup.cpp")
+        for constant, flag in (("kNoisyWidth", "noisy"), ("kFloorUnsteady", "floor_unsteady")):
+            (bound,) = re.findall(rf"\b{constant} = ([\d.]+);", code)
+            (line,) = [line for line in text("docs/verdicts.md").splitlines() if line.startswith(f"| `{flag}` |")]
+            self.assertIn(f" {round(100 * float(bound))} % ", line)
 
     def test_verbs(self) -> None:
         names = set(re.findall(r'\{Verb::k\w+, "(\w+)"', text("core/server/verb_rows.cpp")))
@@ -66,7 +91,8 @@ class Lists(unittest.TestCase):
 
     def test_backends(self) -> None:
         vendors = re.search(r"set\(HONE_GPU_VENDORS (.+)\)", text("plugins/backends/gpu/CMakeLists.txt"))
-        names = {"cpu", *(vendors[1].split() if vendors else [])}
+        folders = {path.parent.name for path in (ROOT / "plugins/backends").glob("*/CMakeLists.txt")}
+        names = folders - {"gpu"} | set(vendors[1].split() if vendors else [])
         table = part("docs/backends.md", "| backend | submissions are |", "\n\n")
         self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)), names)
 

@@ -80,7 +80,7 @@ TEST_F(Curve, Monitor_ReadsButChangesNothing) {
   for (const char* verb : {"reset", "step", "cancel", "close", "resume"}) {
     expect_error(looking->ask(verb), 1, "failed_precondition",
                  std::string("client 'grafana' has the role monitor, which may not ") + verb +
-                     "; it has hello, ping, describe, metrics and health");
+                     "; it has hello, describe, ping, metrics, health");
   }
   EXPECT_EQ(looking->ask("describe").kind, ReplyKind::kResult);
   EXPECT_EQ(looking->ask("ping").kind, ReplyKind::kResult);

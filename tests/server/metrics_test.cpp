@@ -57,10 +57,16 @@ TEST(Metrics, ControlEndpoint_ServesMapAndText) {
   for (const std::string line :
        {"# TYPE hone_requests_total counter", "hone_requests_total{verb=\"step\",code=\"ok\"} 1",
         "hone_errors_total{class=\"protocol\"} 2", "hone_connections 2", "hone_malformed_total 1",
+        "hone_malformed_messages_total 1", "hone_episodes_open 3", "hone_up 1",
+        "# HELP hone_uptime_seconds Time since the start of the server.",
         "hone_request_seconds_bucket{verb=\"step\",le=\"+Inf\"} 2",
         "hone_request_seconds_count{verb=\"step\"} 2", "hone_service_episodes_open 3"}) {
     EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << text;
   }
+  const Answer renamed =
+      control.ask("metrics", Value::map({{"format", "prometheus"}, {"old_names", false}}));
+  EXPECT_EQ(renamed.text("text").find("hone_malformed_total"), std::string::npos);
+  EXPECT_EQ(renamed.text("text").find("hone_service_"), std::string::npos);
   expect_error(control.ask("metrics", Value::map({{"format", "prometeus"}})), 1, "invalid_argument",
                "metrics: format: unknown value 'prometeus'; did you mean 'prometheus'?");
 }
@@ -71,18 +77,40 @@ TEST(Metrics, CaughtClass_IsALabelledCounter) {
                                               {"unscored", 6},
                                               {"often_unscored", true},
                                               {"second_looks", Value::map({{"agreed", 2}})},
-                                              {"caught", Value::map({{"forbidden_call", 3}})}})}});
-  const Value service = Value::map({{"evaluator", Value::map({{"clients", clients}})}});
+                                              {"caught", Value::map({{"forbidden_call", 3}})},
+                                              {"tool_caught", Value::map({{"early_exit", 4}})}})}});
+  const Value service = Value::map(
+      {{"evaluator", Value::map({{"clients", clients}, {"tools", Value::map({{"check", 5}})}})}});
   const std::string text = Metrics().to_prometheus({}, service);
   for (const std::string line :
        {"# TYPE hone_caught_total counter", "hone_judged_total{client=\"tra\\\"iner\\n\"} 40",
         "hone_unscored_total{client=\"tra\\\"iner\\n\"} 6", "# TYPE hone_often_unscored gauge",
         "hone_often_unscored{client=\"tra\\\"iner\\n\"} 1",
         "hone_caught_total{class=\"forbidden_call\",client=\"tra\\\"iner\\n\"} 3",
+        "hone_tool_caught_total{class=\"early_exit\",client=\"tra\\\"iner\\n\"} 4",
+        "hone_tool_calls_total{tool=\"check\"} 5",
         "hone_second_looks_total{outcome=\"agreed\",client=\"tra\\\"iner\\n\"} 2"}) {
     EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << text;
   }
   EXPECT_EQ(text.find("hone_service_evaluator_clients"), std::string::npos) << text;
+}
+
+TEST(Metrics, StageTimes_AreAHistogramWithFixedBuckets) {
+  const Value stage =
+      Value::map({{"count", 3}, {"sum", 2500}, {"buckets", Value::map({{"4", 1}, {"2048", 2}})}});
+  const Value service =
+      Value::map({{"evaluator", Value::map({{"stage_ms", Value::map({{"build", stage}})}})}});
+  const std::string text = Metrics().to_prometheus({}, service, false);
+  for (const std::string line : {"# TYPE hone_stage_seconds histogram",
+                                 "hone_stage_seconds_bucket{stage=\"build\",le=\"0.002\"} 0",
+                                 "hone_stage_seconds_bucket{stage=\"build\",le=\"0.004\"} 1",
+                                 "hone_stage_seconds_bucket{stage=\"build\",le=\"1.024\"} 1",
+                                 "hone_stage_seconds_bucket{stage=\"build\",le=\"2.048\"} 2",
+                                 "hone_stage_seconds_bucket{stage=\"build\",le=\"+Inf\"} 3",
+                                 "hone_stage_seconds_sum{stage=\"build\"} 2.5",
+                                 "hone_stage_seconds_count{stage=\"build\"} 3"}) {
+    EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << text;
+  }
 }
 
 TEST(Metrics, ReapedEpisodes_AreCounted) {

@@ -32,11 +32,17 @@ TEST(Shutdown, StepsInFlight_AreFinishedAndNewOnesRefused) {
   EXPECT_EQ(client.receive().kind, ReplyKind::kAccepted);
   auto ended = std::async(std::launch::async, [&] { return server->shut_down(60); });
   await_draining(control);
+  const Answer announced = client.receive();
+  EXPECT_EQ(announced.kind, ReplyKind::kGoingAway);
+  EXPECT_EQ(announced.id, -1);
+  EXPECT_GT(announced.body.find("drain_ms")->as_int(), 50'000);
   client.send_step(2, "now");
   const Answer refused = client.receive();
   expect_error(refused, 2, "unavailable", "the server is shutting down");
   EXPECT_TRUE(refused.body.find("retryable")->as_bool());
   EXPECT_TRUE(says_shutting_down(refused));
+  EXPECT_EQ(refused.body.find("retry_after_ms")->as_int(), 1000);
+  EXPECT_GT(refused.body.find("drain_ms")->as_int(), 50'000);
   TestClient late(server->endpoint());
   const Answer turned_away = late.ask("ping");
   expect_error(turned_away, 1, "unavailable",
@@ -68,7 +74,7 @@ TEST(Shutdown, LosesNoReply) {
     std::set<std::int64_t> answered;
     while (answered.size() < kSteps) {
       const Answer answer = client->receive();
-      if (answer.kind == ReplyKind::kAccepted) continue;
+      if (answer.kind == ReplyKind::kAccepted || answer.kind == ReplyKind::kGoingAway) continue;
       ASSERT_EQ(answer.kind, ReplyKind::kResult);
       ASSERT_TRUE(answered.insert(answer.id).second) << answer.id;
     }
@@ -82,6 +88,7 @@ TEST(Shutdown, SlowSteps_AreAnsweredUnavailable) {
   client.send_step(1, "hold");
   EXPECT_EQ(client.receive().kind, ReplyKind::kAccepted);
   EXPECT_FALSE(server->shut_down(0));
+  EXPECT_EQ(client.receive().kind, ReplyKind::kGoingAway);
   const Answer cut = client.receive();
   expect_error(cut, 1, "unavailable",
                "the server shut down before the request was done; a turn in flight stays open");

@@ -56,7 +56,8 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
 
 async def an_episode(client: Client) -> None:
     """Looks for a task, reads it, submits a wrong kernel and then a correct one."""
-    assert {tool.name for tool in (await client.list_tools()).tools} == {"list_tasks", "get_task", "submit", "history"}
+    names = {tool.name for tool in (await client.list_tools()).tools}
+    assert names == {"list_tasks", "get_task", "submit", "history", *adapter.TOOL_USES}
     text, listed = await call(client, "list_tasks", contains="RELU")
     assert "tasks/add_relu" in [task["id"] for task in listed["tasks"]]
     assert "tasks/add_relu" in text
@@ -118,6 +119,41 @@ def with_token(url: str, token: str) -> Any:
     return streamable_http_client(url, http_client=client)
 
 
+def test_tools_examine_a_kernel_and_leave_the_turn_open(real: RealServer) -> None:
+    async def agent(client: Client) -> None:
+        wrong = (GOLDEN / "demo_1_wrong.cpp").read_text()
+        fused = (GOLDEN / "demo_4_fused.cpp").read_text()
+        text, checked = await call(client, "check", task="add_relu", code=wrong)
+        episode = checked["episode"]
+        assert checked["left"] == {"check": 1, "profile": 1}
+        assert text.startswith(f"episode {episode}; uses left of check: 1\n\n")
+        assert "its results are wrong" in text
+        _, profiled = await call(client, "profile", episode=episode, code=fused)
+        assert profiled["facts"]["time_us"] > 0
+        assert "its 1 use is spent" in await refused(client, "profile", episode=episode, code=fused)
+        _, submitted = await call(client, "submit", episode=episode, code=fused)
+        assert submitted["turn"]["turn"] == 1
+        assert "exactly one of task and episode" in await refused(client, "check", code=fused)
+
+    play(over_stdio(real.endpoint, "--tools", "check=2,profile=1"), agent)
+
+
+def test_without_uses_there_are_no_tools(real: RealServer) -> None:
+    async def agent(client: Client) -> set[str]:
+        _, submitted = await call(client, "submit", task="add_relu", code="int x;")
+        assert submitted["turn"]["outcome"] == "build_failed"
+        return {tool.name for tool in (await client.list_tools()).tools}
+
+    names = play(over_stdio(real.endpoint, "--tools", "none"), agent)
+    assert names == {"list_tasks", "get_task", "submit", "history"}
+
+
+def test_an_unknown_tool_is_refused_at_the_start(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        adapter.main(["--tools", "check=2,profle=1"])
+    assert "found 'profle=1', expected NAME=N" in capsys.readouterr().err
+
+
 def test_an_episode_over_http(over_http: Any, real: RealServer) -> None:
     url, token = over_http(real.endpoint, "--max-turns", "2")
     play(with_token(url, token), an_episode)
@@ -139,7 +175,7 @@ def test_requests_without_the_token_are_refused(over_http: Any, scripted: Script
             with pytest.raises(urllib.error.HTTPError, match="401"):
                 opener.open(request, timeout=20)
     names = play(with_token(url, token), lambda client: client.list_tools())
-    assert len(names.tools) == 4
+    assert len(names.tools) == 4 + len(adapter.TOOL_USES)
 
 
 @pytest.mark.parametrize(

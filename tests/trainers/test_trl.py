@@ -15,6 +15,7 @@ import pytest
 import torch
 from datasets import Dataset
 from hone.adapters import trl as adapter
+from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer
 from trl.chat_template_utils import (
     add_response_schema,
@@ -69,9 +70,10 @@ class Watched(GRPOTrainer):
         return sorted(torch.cat([inputs["advantages"].flatten() for inputs in self.trained_on]).tolist())
 
 
-def call(code: object) -> str:
-    """How a model of Qwen's calls the tool."""
-    return "<tool_call>\n" + json.dumps({"name": "submit_kernel", "arguments": {"code": code}}) + "\n</tool_call>"
+def call(code: object, tool: str = "submit_kernel") -> str:
+    """How a model of Qwen's calls a tool."""
+    arguments = {} if code is None else {"code": code}
+    return "<tool_call>\n" + json.dumps({"name": tool, "arguments": arguments}) + "\n</tool_call>"
 
 
 def with_tools(folder: Path, play: adapter.Environments, answers: list[list[str]], **given: Any) -> Watched:
@@ -190,11 +192,105 @@ def test_only_the_tool_is_a_tool() -> None:
     assert isinstance(adapter.KernelEnvironment.record, property)
 
 
+def test_tools_of_hone_have_the_schemas_of_the_server(real: RealServer) -> None:
+    play = adapter.Environments(real.endpoint, options={"tools": {"hardware": 1, "check": 2, "profile": 0}})
+    environment = play()
+    assert type(environment) is type(play())
+    assert type(environment).__name__ == "KernelEnvironment"
+    assert type(adapter.Environments(real.endpoint)()) is adapter.KernelEnvironment
+    assert not hasattr(environment, "profile")
+    with hone.connect(real.endpoint) as client:
+        listed = {tool["name"]: tool for tool in client.describe()["environment"]["tools"]}
+    for name, arguments in (("check", ["code"]), ("hardware", [])):
+        function = get_json_schema(getattr(environment, name))["function"]
+        assert function["description"] == listed[name]["description"]
+        assert list(function["parameters"]["properties"]) == arguments
+        assert function["parameters"].get("required", []) == arguments
+        for one in arguments:
+            given = listed[name]["parameters"]["properties"][one]
+            assert function["parameters"]["properties"][one] == given
+    with pytest.raises(ValueError, match=r"option tools: found \['chek'\], expected some of \['check', 'profile'"):
+        adapter.Environments(real.endpoint, options={"tools": {"chek": 1}})()
+
+
+def test_tools_of_hone_answer_the_model(real: RealServer) -> None:
+    environment: Any = adapter.Environments(real.endpoint, options={"tools": {"compile": 2, "hardware": 1}})()
+    environment.reset(task="add_relu")
+    assert environment.compile(code=f"```cpp\n{FUSED}\n```").startswith("The kernel builds.")
+    assert environment.compile(code="int x;").startswith("Your code did not compile.")
+    assert "uses left: hardware (1)" in environment.compile(code="int x;")
+    assert environment.hardware().startswith("Device: ")
+    assert environment.record.tool_calls == {"compile": 2, "hardware": 1}
+    assert [m["role"] for m in environment.record.messages[2:]] == ["assistant", "tool"] * 3
+    assert (environment.get_reward(), environment.record.turns) == (0.0, 0)
+
+
+def test_a_step_of_training_with_tools_of_hone(tmp_path: Path, scripted: ScriptedServer) -> None:
+    play = adapter.Environments(scripted.endpoint, options={"max_turns": 1, "tools": {"check": 2, "hardware": 1}})
+    answers = [
+        [call("slow", "check"), call("wrong", "check") + call(None, "hardware"), call("x", "profile"), call("fast")],
+        [call("fast"), call(7, "check"), call("wrong"), "Done."],
+        ["Done.", call("wrong"), "Done."],
+        ["Done."],
+    ]
+    trainer = with_tools(tmp_path, play, answers)
+    assert "They use no turn." in trainer.train_dataset[0]["prompt"][0]["content"]
+    trainer.train()
+    assert trainer.answers == []
+    records = [environment.record for environment in trainer.environments]
+    assert [record.tool_calls for record in records] == [{"check": 1}, {"check": 1, "hardware": 1}, {}, {}]
+    assert [record.score for record in records] == [1.3, 0.1, 0.1, 1.3]
+    low, same, high, equal = trainer.advantages()
+    assert low == same < 0 < high == equal
+    # TRL itself answers a call of a tool that the class does not have.
+    assert trainer.state.log_history[0]["tools/failure_frequency"] == pytest.approx(1 / 9)
+
+
+def test_a_models_mistake_with_a_tool_is_an_answer(scripted: ScriptedServer) -> None:
+    environment: Any = adapter.Environments(scripted.endpoint, options={"tools": {"check": 1, "hardware": 1}})()
+    environment.reset(task="add_relu")
+    assert environment.check(code=7) == "error: the argument 'code': expected code and language, both text"
+    assert environment.check(kode="x").startswith("error: the argument 'kode'")
+    assert environment.check(code="") == "error: step: action: the code is empty"
+    assert environment.check(code="slow") == "check found: correct"
+    spent = "error: tool check: unknown, or no use left; tools with uses left: hardware (1)"
+    assert environment.check(code="slow") == spent
+    assert "judged: wrong" in environment.submit_kernel("wrong")
+    assert environment.hardware() == "hardware found: nothing"
+    assert environment.get_reward() == 0.1
+    assert environment.record.tool_calls == {"check": 1, "hardware": 1}
+    assert "The episode is over" in environment.check(code="slow")
+
+
+def test_fault_in_a_tool_has_no_advantage_and_does_not_change_the_mean(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    play = adapter.Environments(scripted.endpoint, options={"max_turns": 1, "tools": {"check": 1}})
+    answers = [[call("fast"), call("wrong"), call("fault", "check"), call("wrong")], ["Ok."] * 4]
+    trainer = with_tools(tmp_path, play, answers)
+    trainer.train()
+    wrong, same, fault, good = trainer.advantages()
+    assert fault == 0.0
+    assert wrong == same < 0
+    assert good + wrong + same == pytest.approx(0.0, abs=1e-4)
+    record = trainer.environments[2].record
+    assert (record.score, record.rewards) == (None, [])
+    assert record.fault == "turn 1: tool check: unavailable: the builder's process died"
+
+
+def answered(*texts: str) -> str:
+    """How a template of Qwen's writes the answers of tools, up to where the model goes on."""
+    written = "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in texts)
+    return f"\n<|im_start|>user\n{written}<|im_end|>\n<|im_start|>assistant\n"
+
+
 def rollouts(folder: Path, play: adapter.Rollouts, **given: Any) -> Watched:
     rows = [row for row in play.rows() if row["task"].endswith("add_relu")]
+    words = add_response_schema(tokenizer(qwen3_chat_template))  # recognizes the template, so it comes first
+    words.chat_template = qwen3_training_chat_template
     return Watched(
         folder,
-        tokenizer(qwen3_training_chat_template),
+        words,
         rollout_func=play,
         reward_funcs=[adapter.hone_reward],
         train_dataset=Dataset.from_list(rows),
@@ -264,6 +360,58 @@ def test_rollouts_of_several_turns(tmp_path: Path, real: RealServer) -> None:
     assert not torch.equal(before, weights(trainer.model))
     # Padding is 1 in TRL's mask: what it leaves out is the environment's words, all of them.
     assert (trainer.trained_on[0]["tool_mask"] == 0).sum() == sum(mask.count(0) for mask in batch["env_mask"])
+
+
+def test_rollouts_with_tools(tmp_path: Path, scripted: ScriptedServer) -> None:
+    play = adapter.Rollouts(scripted.endpoint, options={"max_turns": 1, "tools": {"check": 1, "hardware": 1}})
+    both = call("wrong", "check") + "\n" + call(None, "hardware")
+    answers = [
+        [both, call("x", "profile"), call(7, "check"), "fast"],
+        [call("slow", "check"), "wrong", both],
+        ["wrong"],
+    ]
+    trainer = rollouts(tmp_path, play, answers=answers)
+    seen: list[dict[str, Any]] = []
+    func = trainer.rollout_func
+    trainer.rollout_func = lambda prompts, of: seen.append(func(prompts, of)) or seen[-1]
+    trainer.train()
+    assert trainer.answers == []
+    (batch,) = seen
+    assert batch["hone_fault"] == [None] * 4
+    # No use was left after the first answer, so the second one is judged although it has a call.
+    assert batch["hone_score"] == [0.4, 0.1, 0.1, 1.3]
+    words = trainer._tokenizer
+    assert '{"type": "function", "function": {"name": "check", ' in words.decode(batch["prompt_ids"][0])
+    theirs = []
+    for ids, mask in zip(batch["completion_ids"], batch["env_mask"], strict=True):
+        assert len(ids) == len(mask)
+        theirs.append(words.decode([i for i, m in zip(ids, mask, strict=True) if not m]))
+    unknown = "error: tool profile: unknown, or no use left; tools with uses left: check (1), hardware (1)"
+    wrong = "error: the argument 'code': expected code and language, both text"
+    called = answered("check found: wrong", "hardware found: nothing")
+    assert theirs == [called, answered(unknown), answered(wrong) + called, ""]
+
+
+def test_a_fault_of_a_tool_in_a_rollout_is_masked(tmp_path: Path, scripted: ScriptedServer) -> None:
+    play = adapter.Rollouts(scripted.endpoint, options={"max_turns": 1, "tools": {"check": 1}})
+    trainer = rollouts(tmp_path, play, answers=[["fast", "wrong", call("fault", "check"), "wrong"]])
+    trainer.train()
+    wrong, same, fault, good = trainer.advantages()
+    assert fault == 0.0
+    assert wrong == same < 0 < good
+    assert good + wrong + same == pytest.approx(0.0, abs=1e-4)
+    assert trainer.state.log_history[0]["hone/faults"] == 0.25
+
+
+def test_rollouts_with_tools_refuse_a_tokenizer_without_tool_calls(scripted: ScriptedServer) -> None:
+    options = {"max_turns": 1, "tools": {"check": 1}}
+    words = tokenizer(qwen3_training_chat_template)
+    with pytest.raises(ValueError, match=r"add_response_schema\(tokenizer\) before you replace its chat template"):
+        adapter.Rollouts(scripted.endpoint, options=options, tokenizer=words)
+    words.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
+    with pytest.raises(ValueError, match="option tools: the chat template does not write tool calls"):
+        adapter.Rollouts(scripted.endpoint, options=options, tokenizer=words)
+    assert scripted.seen["reset"] == 0
 
 
 def test_a_fault_in_a_rollout_is_masked(tmp_path: Path, scripted: ScriptedServer) -> None:

@@ -24,27 +24,37 @@ from servers import ROOT, RealServer
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
 
 
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": f"call-{tool}", "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
+
+
 class Model:
-    """An OpenAI-compatible endpoint; `answer` makes a reply of the conversation, None a fault of the provider."""
+    """An OpenAI-compatible endpoint; `answer` makes a reply of the conversation.
+
+    A reply is a text, a list of tool calls, or None for a fault of the provider.
+    """
 
     def __init__(self) -> None:
-        self.answer: Callable[[list[dict[str, Any]]], str | None] = lambda _: "no code"
+        self.answer: Callable[[list[dict[str, Any]]], str | list[dict[str, Any]] | None] = lambda _: "no code"
         self.asked: list[list[dict[str, Any]]] = []
+        self.bodies: list[dict[str, Any]] = []
         model = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                model.bodies.append(body)
                 model.asked.append(body["messages"])
                 said = model.answer(body["messages"])
+                calls = said if isinstance(said, list) else None
+                message = {"role": "assistant", "content": None if calls else said, "tool_calls": calls}
+                finish = "tool_calls" if calls else "stop"
                 reply = {
                     "id": "1",
                     "object": "chat.completion",
                     "created": 0,
                     "model": body["model"],
-                    "choices": [
-                        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
-                    ],
+                    "choices": [{"index": 0, "finish_reason": finish, "message": message}],
                     "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
                 }
                 data = json.dumps(reply if said is not None else {"error": {"message": "no"}}).encode()
@@ -177,6 +187,74 @@ def test_an_episode_that_is_dropped_is_ended(model: Model, scripted: ScriptedSer
 
     asyncio.run(main())
     assert scripted.open() == []
+
+
+def test_player_calls_tools_of_hone(model: Model, real: RealServer) -> None:
+    wanted: list[Any] = [
+        [call("compile", code=FUSED, language="c++"), call("hardware")],
+        [call("profile", code=FUSED)],
+        "no code",
+        [call("compile", code="int x;")],
+        [call("hardware")],
+        "no code",
+    ]
+    model.answer = lambda _: wanted[len(model.asked) - 1]
+    options = {"max_turns": 3, "tools": {"compile": 2, "hardware": 1}}
+    (episode,) = play(environment(real.endpoint, taskset={"options": options}), model)
+    assert episode.ok, episode.errors
+    (trace,) = episode.traces
+    assert len(model.asked) == len(wanted)
+    assert trace.rewards["hone"].score == 0.0
+    details = trace.info["hone"]
+    assert (details["outcomes"], details["tool_calls"]) == (["no_code"] * 3, {"compile": 2, "hardware": 1})
+    functions = {tool["function"]["name"]: tool["function"] for tool in model.bodies[0]["tools"]}
+    assert list(functions) == ["compile", "hardware"]
+    assert functions["compile"]["parameters"]["properties"]["language"]["enum"] == ["c++", "c"]
+    # The tools are spent after the fourth answer: the fifth is judged, and its call is answered.
+    assert [body["tool_choice"] for body in model.bodies] == ["auto"] * 4 + ["none"] * 2
+    last = model.asked[-1]
+    called, turn = ["assistant", "tool"], ["assistant", "user"]
+    expected = ["system", "user", *called, "tool", *called, *turn, *called, *called, "user"]
+    assert [m["role"] for m in last] == expected
+    answers = [m["content"] for m in last if m["role"] == "tool"]
+    starts = [
+        "The kernel builds.",
+        "Device: ",
+        "error: tool profile: unknown",
+        "Your code did not",
+        "error: no tool can",
+    ]
+    assert [answer[: len(start)] for answer, start in zip(answers, starts, strict=True)] == starts
+    assert [m["tool_call_id"] for m in last if m["role"] == "tool"][:3] == [
+        "call-compile",
+        "call-hardware",
+        "call-profile",
+    ]
+
+
+def test_without_the_option_there_are_no_tools(model: Model, scripted: ScriptedServer) -> None:
+    model.answer = lambda _: "slow"
+    play(environment(scripted.endpoint, taskset={"options": {"max_turns": 1}}), model)
+    assert "tools" not in model.bodies[0]
+
+
+def test_player_whose_calls_all_fail_finishes_the_episode(model: Model, scripted: ScriptedServer) -> None:
+    model.answer = lambda _: [call("check", kode="x")]
+    options = {"max_turns": 2, "tools": {"check": 1}}
+    (episode,) = play(environment(scripted.endpoint, taskset={"options": options}), model)
+    assert episode.ok, episode.errors
+    assert len(model.asked) == 4 * 2 + 1 + 2  # 4 failed calls for each of 2 turns, one more, then 2 submissions
+    assert episode.traces[0].metrics["turns"] == 2.0
+
+
+def test_a_fault_of_a_tool_fails_the_episode_and_has_no_reward(model: Model, scripted: ScriptedServer) -> None:
+    model.answer = lambda _: [call("check", code="fault")]
+    (episode,) = play(environment(scripted.endpoint, taskset={"options": {"tools": {"check": 1}}}), model)
+    assert not episode.ok
+    assert "turn 1: tool check: unavailable: the builder's process died" in episode.errors[0].message
+    (trace,) = episode.traces
+    assert "hone" not in trace.rewards
+    assert trace.info["hone"]["reward_valid"] is False
 
 
 def test_episodes_at_the_same_time(model: Model, scripted: ScriptedServer) -> None:

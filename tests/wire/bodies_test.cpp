@@ -37,6 +37,9 @@ TEST(ErrorBodies, Shutdown_IsMarkedOnlyDuringShutdown) {
   EXPECT_FALSE(error_body_from_value(to_value(body))->shutting_down);
   body.shutting_down = true;
   EXPECT_TRUE(error_body_from_value(to_value(body))->shutting_down);
+  EXPECT_EQ(error_body_from_value(to_value(body))->drain_ms, std::nullopt);
+  body.drain_ms = 1500;
+  EXPECT_EQ(error_body_from_value(to_value(body))->drain_ms, 1500);
 }
 
 TEST(ErrorBodies, Cause_IsSentByName_UnknownCausesAreKept) {

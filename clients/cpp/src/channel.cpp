@@ -11,6 +11,7 @@ namespace {
 constexpr std::int64_t kRetryFirst = 10 * kNsPerMs;
 constexpr std::int64_t kRetryMax = 1000 * kNsPerMs;
 constexpr std::int64_t kDeadlineMsMax = 24LL * 3600 * 1000;
+constexpr std::int64_t kDrainMsMax = 3600LL * 1000;  // the largest server.drain_s
 
 }  // namespace
 
@@ -48,15 +49,22 @@ void Channel::note_away(std::int64_t now_ns) {
   if (away_ns_ == 0) away_ns_ = now_ns;
 }
 
-void Channel::note_shutdown(std::int64_t now_ns) {
+void Channel::note_shutdown(std::int64_t now_ns, std::int64_t drain_ms) {
   shutting_down_ = true;
+  drained_ns_ = now_ns + std::clamp<std::int64_t>(drain_ms, 0, kDrainMsMax) * kNsPerMs;
   note_away(now_ns);
   if (state_ == State::kReady) enter(State::kLeaving, now_ns);
 }
 
+void Channel::note_next_server() {
+  shutting_down_ = false;
+  drained_ns_ = 0;
+}
+
 std::int64_t Channel::given_up_ns(double limit_s) const {
   if (away_ns_ == 0 || !(limit_s > 0) || limit_s > 1e9) return INT64_MAX;
-  return away_ns_ + static_cast<std::int64_t>(limit_s * 1e9);
+  // The next server cannot start before this one has ended.
+  return std::max(away_ns_, drained_ns_) + static_cast<std::int64_t>(limit_s * 1e9);
 }
 
 bool Channel::is_silent(std::int64_t now_ns, std::int64_t patience_ns) const {

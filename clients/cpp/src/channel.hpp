@@ -19,7 +19,7 @@ namespace hone::inline client_api {
 ///    ▲                                                                                        │
 ///    └──────────────── disconnected, or silent for three heartbeats ◄─────────────────────────┘
 ///
-/// The control channel goes from connecting to ready. When the server says that it is shutting down, a ready channel becomes
+/// The control channel goes from connecting to ready. When the server says that it is shutting down (`going_away`, or an error), a ready channel becomes
 /// leaving: nothing new is sent, replies still come, and after the last of them the channel goes down.
 class Channel {
  public:
@@ -50,8 +50,9 @@ class Channel {
   void note_answer() { failures_ = 0; }  ///< the connection works: the next wait is short again
   void note_away(std::int64_t now_ns);   ///< no server; counts from the first call
   void note_present() { away_ns_ = 0; }
-  void note_shutdown(std::int64_t now_ns);
-  void note_next_server() { shutting_down_ = false; }
+  /// The server said that it shuts down, and ends within `drain_ms`.
+  void note_shutdown(std::int64_t now_ns, std::int64_t drain_ms);
+  void note_next_server();
   bool was_shut_down() const { return shutting_down_; }
   std::int64_t away_ns() const { return away_ns_; }
   std::int64_t retry_ns() const { return retry_ns_; }
@@ -81,12 +82,13 @@ class Channel {
   std::string endpoint_;
   std::unique_ptr<Link> link_;
   State state_ = State::kDown;
-  std::int64_t since_ns_ = 0;   // when it entered its state
-  std::int64_t retry_ns_ = 0;   // when a channel that is down tries again
-  std::int64_t heard_ns_ = 0;   // the last message of the server
-  std::int64_t away_ns_ = 0;    // when the server was lost; 0: connected, or not watched
-  bool shutting_down_ = false;  // the last server said so, and no other has answered since
-  int failures_ = 0;            // connections lost in a row without an answer
+  std::int64_t since_ns_ = 0;    // when it entered its state
+  std::int64_t retry_ns_ = 0;    // when a channel that is down tries again
+  std::int64_t heard_ns_ = 0;    // the last message of the server
+  std::int64_t away_ns_ = 0;     // when the server was lost; 0: connected, or not watched
+  std::int64_t drained_ns_ = 0;  // when the server that shuts down ends at the latest; 0: unknown
+  bool shutting_down_ = false;   // the last server said so, and no other has answered since
+  int failures_ = 0;             // connections lost in a row without an answer
   std::map<std::int64_t, RequestPtr> in_flight_;
   std::deque<RequestPtr> waiting_;
 };

@@ -184,6 +184,8 @@ Result<std::unique_ptr<Client>> Client::connect(const std::string& endpoint,
 
 Value Client::hello() const { return impl_->engine().hello(); }
 
+bool Client::is_served() const { return impl_->engine().is_served(); }
+
 Pending Client::submit(const std::string& verb, Value body, RequestOptions options) {
   if (body.is_nil()) body = Value::map();
   HONE_ASSERT(body.is_map());

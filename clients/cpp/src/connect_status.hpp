@@ -1,6 +1,7 @@
 // ConnectStatus: the result of the first hello, for callers that wait for it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,10 @@ class ConnectStatus {
   Status wait_until_greeted(double seconds);
   Value hello() const;
   std::optional<Failure> fatal() const;
+  bool is_served() const { return served_.load(std::memory_order_relaxed); }
+
+  /// Whether a server takes new requests on the main channel.
+  void set_served(bool served) { served_.store(served, std::memory_order_relaxed); }
 
   void set_greeted(const Value& hello);
   /// The server refused this hello; a later one may succeed.
@@ -37,6 +42,7 @@ class ConnectStatus {
 
   const std::string endpoint_;
   const bool has_keys_;
+  std::atomic<bool> served_{false};
   mutable Mutex mutex_;
   Condition changed_;
   bool greeted_ HONE_GUARDED_BY(mutex_) = false;

@@ -171,7 +171,7 @@ void Connector::on_hello(const Reply& reply) {
   if (!reply.ok()) {
     if (!reply.failure->retryable) return fail_for_good(*reply.failure);
     if (reply.failure->shutting_down) {
-      main.note_shutdown(monotonic_ns());
+      main.note_shutdown(monotonic_ns(), reply.failure->drain_ms);
     } else {
       main.note_present();
     }

@@ -67,6 +67,8 @@ Value Engine::hello() const {
   return status_.hello();
 }
 
+bool Engine::is_served() const { return !forked() && status_.is_served(); }
+
 void Engine::run() {
   while (!mailbox_.is_stopping()) {
     mailbox_.run();
@@ -76,6 +78,7 @@ void Engine::run() {
     connector_.run_timers(now);
     for (Channel* channel : connection_.channels()) flow_.send_waiting(*channel);
     connector_.open_wanted();
+    status_.set_served(connection_.main.state() == Channel::State::kReady);
     wait_for_links(connector_.links(), mailbox_.fd(), milliseconds_to_next_timer());
   }
   constexpr const char* kClosed = "the client was closed";

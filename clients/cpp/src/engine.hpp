@@ -35,6 +35,7 @@ class Engine {
   /// [any thread] Waits for the first hello.
   Status wait_until_greeted(double seconds) { return status_.wait_until_greeted(seconds); }
   Value hello() const;
+  bool is_served() const;
   std::int64_t next_id() { return flow_.next_id(); }
   /// Whether this process is not the one that made the client.
   bool forked() const;

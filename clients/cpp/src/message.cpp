@@ -36,6 +36,7 @@ Failure read_failure(const Value& body) {
   if (read->retry_after_ms)
     failure.retry_after_s = static_cast<double>(*read->retry_after_ms) / 1000;
   failure.shutting_down = read->shutting_down;
+  failure.drain_ms = read->drain_ms.value_or(0);
   failure.cause = read->cause;
   return failure;
 }

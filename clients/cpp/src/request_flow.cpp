@@ -115,6 +115,8 @@ void RequestFlow::send_waiting(Channel& channel) {
 }
 
 void RequestFlow::handle(Channel& channel, ReplyMessage message) {
+  if (message.kind == ReplyKind::kGoingAway)
+    return channel.note_shutdown(clock_(), int_or(message.body, "drain_ms", 0));
   const RequestPtr request = channel.find_in_flight(message.id);
   if (request == nullptr) {  // given up, but the server had already replied
     const bool ends = message.kind != ReplyKind::kAccepted && message.kind != ReplyKind::kProgress;
@@ -142,7 +144,8 @@ void RequestFlow::handle(Channel& channel, ReplyMessage message) {
 void RequestFlow::conclude(const RequestPtr& request, Reply reply) {
   if (request->internal) return finish(request, std::move(reply));
   if (!reply.ok()) {
-    if (!request->given_up && reply.failure->shutting_down) return wait_for_next_server(request);
+    if (!request->given_up && reply.failure->shutting_down)
+      return wait_for_next_server(request, reply.failure->drain_ms);
     if (!request->given_up && retry_later(request, *reply.failure)) return;
     return finish(request, std::move(reply));
   }
@@ -176,13 +179,13 @@ void RequestFlow::resume_then_conclude(const RequestPtr& request, Reply reply) {
 }
 
 /// The server is shutting down and did not do this request: it waits for the next server, as after a crash.
-void RequestFlow::wait_for_next_server(const RequestPtr& request) {
+void RequestFlow::wait_for_next_server(const RequestPtr& request, std::int64_t drain_ms) {
   // The server may have done it nevertheless if it had begun.
   request->resent |= request->accepted || begins_episode(request->verb);
   request->accepted = false;
   Channel& channel = connection_.channel_of(*request);
   channel.add_by_id(request);
-  channel.note_shutdown(clock_());
+  channel.note_shutdown(clock_(), drain_ms);
 }
 
 bool RequestFlow::retry_later(const RequestPtr& request, const Failure& failure) {

@@ -57,7 +57,7 @@ class RequestFlow {
  private:
   void conclude(const RequestPtr& request, Reply reply);
   void resume_then_conclude(const RequestPtr& request, Reply reply);
-  void wait_for_next_server(const RequestPtr& request);
+  void wait_for_next_server(const RequestPtr& request, std::int64_t drain_ms);
   bool retry_later(const RequestPtr& request, const Failure& failure);
   bool is_lost_too_often(Request& request) const;
   Failure always_lost(const Channel& channel, const Request& request) const;

@@ -240,7 +240,13 @@ class Connection {
     std::future<Connected> future = promise->get_future();
     // On its own thread, so that Ctrl-C need not wait for it.
     std::thread([promise, endpoint, options] {
-      promise->set_value(hone::Client::connect(endpoint, options));
+      try {
+        promise->set_value(hone::Client::connect(endpoint, options));
+      } catch (const std::exception& error) {  // ZeroMQ's, without descriptors or memory
+        promise->set_value(hone::unavailable(
+            endpoint + ": " + error.what() +
+            "; each connection needs about 10 descriptors (raise the limit with ulimit -n)"));
+      }
     }).detach();
     wait_interruptibly(-1, [&](double slice) {
       return future.wait_for(std::chrono::duration<double>(slice)) == std::future_status::ready;
@@ -262,6 +268,11 @@ class Connection {
   }
 
   py::object hello() const { return client() ? to_python(client()->hello()) : py::none(); }
+
+  bool served() const {
+    const auto client = this->client();
+    return client && client->is_served();
+  }
 
   /// `completions` gets the tag with the answer and, if `with_progress`, with each progress message.
   Ticket submit(const std::string& verb, const py::dict& body, std::optional<double> timeout,
@@ -352,6 +363,7 @@ PYBIND11_MODULE(_core, module) {
            py::arg("reconnect_timeout") = hone::ClientOptions().reconnect_timeout_s)
       .def_property_readonly("failure", &Connection::failure)
       .def_property_readonly("closed", &Connection::closed)
+      .def_property_readonly("served", &Connection::served)
       .def("hello", &Connection::hello)
       .def("submit", &Connection::submit, py::arg("verb"), py::arg("body"),
            py::arg("timeout") = std::nullopt, py::arg("completions") = nullptr, py::arg("tag") = 0,

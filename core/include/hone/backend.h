@@ -111,6 +111,7 @@ typedef struct hone_backend_factory {
    *   "device_nodes": [str], such as "/dev/NAME" or "/dev/NAME*": character devices that sandboxed processes may open.
    *   "driver_folders": [str]: folders below /usr, /opt or /sys that the driver reads, besides the system's libraries.
    *   "replays_plans": bool: it replays recorded plans of modules (recorded_plan.hpp).
+   *   "reports": [str]: the reports that build can add (see build).
    *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
    *     first language. Without it, build gets those files as they are, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);
@@ -134,7 +135,15 @@ typedef struct hone_backend_factory {
    * options' "seconds" by the clock), "starved" (the same by the clock, while others had the core: the host tries again), "out_of_memory" or "killed"; "" where ok.
    * A source that does not build is a result (ok=false), not an error; an error is a fault of the machine, or
    * HONE_INVALID_ARGUMENT for a language, a number of sources or a source's name that the backend does not take.
-   * Diagnostics are raw: the host keeps what is located in the submission. */
+   * Diagnostics are raw: the host keeps what is located in the submission.
+   *
+   * The option "report" names a report. A result that is ok then has the member "report", whose texts are untrusted:
+   *   "code", of the first source: {"assembly": str (assembler text or PTX, with .loc lines where the compiler can write them), "remarks": str
+   *     (the compiler's messages about its optimisations, or about registers and memory)}.
+   *   "sanitizer": {"output": str, "status": int (exit status, or 128 + the signal's number)}. The sources are a program
+   *     here: the last one is a driver in C that calls the entries. It is built with the address and undefined-behaviour
+   *     sanitizers and run once. The request's "files": [{"name": str, "bytes": bin}] are written for it. There is no
+   *     artifact. */
   int32_t (*build)(const hone_host* host, hone_bytes request, hone_sink* out, hone_error* error);
 
   /* Devices and buffers: in judges and candidates. */

@@ -31,6 +31,7 @@ inline constexpr std::int64_t kEventsMax = 4096;
 inline constexpr std::int64_t kParameterBytesMax = 32764;  ///< of one launch
 inline constexpr std::int64_t kMemoryBytesMax = std::int64_t{1} << 40;
 inline constexpr std::int64_t kImageBytesMax = std::int64_t{64} << 20;
+inline constexpr std::int64_t kValuesMax = std::int64_t{1} << 22;  ///< MessagePack values of a file
 inline constexpr int kTensorMapDims = 5;
 
 /// Device code for one architecture (a cubin).

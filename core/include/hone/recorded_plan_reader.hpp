@@ -17,6 +17,8 @@
 
 namespace hone::recorded {
 
+inline constexpr unsigned kDepthMax = 32;  ///< nested lists and maps of a file
+
 class PlanReader {
  public:
   explicit PlanReader(std::string_view file) : root_(parse(file)) {}
@@ -57,7 +59,7 @@ class PlanReader {
                                std::string(kMagic.substr(0, kMagic.size() - 1)) + "'");
     }
     try {
-      return plugin::from_msgpack(file.substr(kMagic.size()));
+      return plugin::Unpacker(file.substr(kMagic.size()), kDepthMax, kValuesMax).whole();
     } catch (const plugin::Failure& failure) {
       plugin::fail(failure.code(), std::string("recorded plan: ") + failure.what());
     }

@@ -26,7 +26,7 @@ typedef struct hone_reward_factory {
   /* [any] Scores an episode up to its last turn. A pure function of its input: the same bytes in, the same out.
    * In: the MessagePack map of docs/plugins.md: {"task": {…}, "ended": bool, "max_turns": int, "turns": [{"turn": int,
    *   "scored": bool, "verdict": {…}}, …]}, turns in order, at least one; a turn with scored=false was a fault of the
-   *   machine, and must not count.
+   *   machine, and must not count. If tools were called in a turn, it has "tools": {name: number of calls}.
    * Out: {"turns": [{"reward": float, "components": {str: float}} or nil if unscored, …], "return": float,
    *   "returns": [float or nil, …]}: "return" is the return to date, "returns" holds each turn's own (for training
    *   every turn as a sample). Both lists are as long as the input's. Every number is finite. */

@@ -30,14 +30,16 @@ std::int64_t elements(const Task& task, const Dims& dims) {
 
 }  // namespace
 
-std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences) {
+std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences,
+                               bool shown_only) {
   std::vector<Trial> shapes;
   for (const Dims& dims : task.shown) shapes.push_back({dims, false, 0, Placement::kGuards});
   // The largest first: what is wrong with it tells an author the most.
   std::stable_sort(shapes.begin(), shapes.end(), [&](const Trial& x, const Trial& y) {
     return elements(task, x.dims) > elements(task, y.dims);
   });
-  const std::size_t hidden = defences.holds(Defence::kHiddenShapes) ? task.hidden.size() : 0;
+  const bool has_hidden = defences.holds(Defence::kHiddenShapes) && !shown_only;
+  const std::size_t hidden = has_hidden ? task.hidden.size() : 0;
   for (std::size_t i = 0; i < hidden; ++i) {
     shapes.push_back({draw_hidden(task.hidden[i], seed, i), true, 0, Placement::kGuards});
   }

@@ -21,8 +21,9 @@ struct Trial {
 };
 
 /// The trials of a step: each shown shape, each hidden one drawn from the seed, and the timed one; every family on the small
-/// ones, one by turns on a large one.
-std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences = {});
+/// ones, one by turns on a large one. `shown_only`: without the hidden shapes.
+std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences = {},
+                               bool shown_only = false);
 /// The number of families of inputs that timed calls have: all, or 1 (the first) where the reference makes the inputs.
 std::size_t timed_family_count(const Task& task, const Defences& defences);
 /// The family of each of `calls` timed calls, from number `first` of a measurement on. All families come equally often, in a

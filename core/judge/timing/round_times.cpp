@@ -28,12 +28,7 @@ std::vector<double> per_call(const std::vector<double>& rounds, const Floor& flo
 }
 
 double least_seconds(const Task& task, double bytes_per_second_max) {
-  double bytes = 0;
-  for (const Tensor& tensor : task.tensors) {
-    const auto count = element_count(tensor, task.timed);
-    if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
-  }
-  return bytes / bytes_per_second_max;
+  return least_bytes(task) / bytes_per_second_max;
 }
 
 bool beyond_physics(const Task& task, double call_seconds, double bytes_per_second_max) {

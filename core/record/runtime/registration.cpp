@@ -19,7 +19,7 @@ struct RegisteredSymbol {
   void* handle = nullptr;
 };
 
-/// Never destroyed, because programs unregister while they end.
+/// Never destroyed, so that static destructors of submissions can still use it.
 struct Registry {
   std::mutex lock;
   std::unordered_map<const void*, RegisteredSymbol> functions, variables;

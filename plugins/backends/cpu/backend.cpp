@@ -27,6 +27,7 @@ int32_t describe(hone_bytes, hone_sink* out, hone_error* error) {
              {"languages", Value::array({"c++", "c", "python"})},
              {"suffixes", Value::map({{"c++", ".cpp"}, {"c", ".c"}, {"python", ".py"}})},
              {"withholds", "freeze"},
+             {"reports", Value::array({"code", "sanitizer"})},
              {"fingerprint", name + ", " + std::to_string(cores) + " cores"}}));
   });
 }

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ using hone::plugin::Value;
 
 constexpr std::size_t kWordsMax = 256 * 1024;
 constexpr const char* kArtifact = "artifact.so";
+constexpr const char* kRemarks = "report.txt";
+constexpr const char* kLinked = "report.out";
+constexpr const char* kProgram = "./report";
+constexpr double kProgramSeconds = 10;                    // for a program with sanitizers
+constexpr std::size_t kReportMax = std::size_t{2} << 20;  // bytes of one text of a report
 
 struct Ran {
   int status = 0;
@@ -92,11 +98,15 @@ Ran run(const std::vector<std::string>& command, double seconds_max) {
 
 std::string member_text(const Value& map, std::string_view key) { return map.at(key).as_string(); }
 
-void write_source(const Value& source) {
-  const std::string& name = source.at("name").as_string();
+void check_name(const std::string& name) {
   if (name.find('/') != std::string::npos || name.empty() || name[0] == '.') {
     fail(HONE_INVALID_ARGUMENT, "source name '" + name + "'");
   }
+}
+
+void write_source(const Value& source) {
+  const std::string& name = source.at("name").as_string();
+  check_name(name);
   std::ofstream file(name, std::ios::binary);
   file << source.at("text").as_string();
   file.close();
@@ -111,12 +121,26 @@ std::string read_artifact() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-std::vector<std::string> compile_command(const Value& request, const Value& options) {
-  const std::string language = member_text(request, "language");
+/// The compiler and the flags of all its commands.
+std::vector<std::string> command_start(const Value& options) {
   std::vector<std::string> command{member_text(options, "compiler")};
   for (const Value& flag : options.at("flags").as_array()) command.push_back(flag.as_string());
+  return command;
+}
+
+const char* compiler_language(const Value& request) {
+  return member_text(request, "language") == "c" ? "c" : "c++";
+}
+
+void append(std::vector<std::string>& command, std::initializer_list<std::string> words) {
+  command.insert(command.end(), words);
+}
+
+std::vector<std::string> compile_command(const Value& request, const Value& options) {
+  const std::string language = member_text(request, "language");
+  std::vector<std::string> command = command_start(options);
   if (language == "python") {
-    // The flags end with the program that makes the artifact (core/candidate/module).
+    // The last flag is the build script (core/candidate/module/builder/build_module.py).
     for (const Value& source : request.at("sources").as_array())
       command.push_back(member_text(source, "name"));
     return command;
@@ -125,17 +149,99 @@ std::vector<std::string> compile_command(const Value& request, const Value& opti
   // Rationale: an undefined symbol must be an error here, with a place, and not a crash of the
   // candidate later.
   for (const char* flag :
-       {"-shared", "-fPIC", "-pipe", "-fdiagnostics-color=never", "-Wl,-z,defs", "-Wl,-z,now"}) {
+       {"-shared", "-fPIC", "-fdiagnostics-color=never", "-Wl,-z,defs", "-Wl,-z,now"}) {
     command.push_back(flag);
   }
   for (const Value& entry : request.at("entries").as_array())
     command.push_back("-Wl,--require-defined=" + entry.as_string());
-  command.push_back("-x");
-  command.push_back(language == "c" ? "c" : "c++");
+  append(command, {"-x", compiler_language(request)});
   for (const Value& source : request.at("sources").as_array())
     command.push_back(member_text(source, "name"));
-  for (const char* word : {"-o", kArtifact, "-lm"}) command.push_back(word);
+  append(command, {"-o", kArtifact, "-lm"});
   return command;
+}
+
+/// The first bytes of a file; empty if there is none.
+std::string read_start(const char* name, std::size_t bytes_max) {
+  std::ifstream file(name, std::ios::binary);
+  std::string text(bytes_max, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(bytes_max));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+/// The assembler text that the compiler kept of the first source, and its messages about loops.
+Value code_report(const Value& request, const std::string& words) {
+  const std::string name = member_text(request.at("sources").as_array().front(), "name");
+  const std::string stem = name.substr(0, name.rfind('.'));
+  std::string assembly =
+      read_start((std::string(kArtifact) + "-" + stem + ".s").c_str(), kReportMax);
+  if (assembly.empty()) assembly = read_start((stem + ".s").c_str(), kReportMax);
+  std::string remarks = read_start(kRemarks, kReportMax);
+  if (remarks.empty()) remarks = words;  // clang's
+  return Value::map({{"assembly", assembly}, {"remarks", remarks}});
+}
+
+/// Words of a compiler for the report "code". Rationale: the report is of the compilation that makes the artifact, so that a
+/// source cannot show other code than it runs. -g1 adds lines and does not change the code.
+void add_report_words(const std::vector<std::string>& start, double seconds_max,
+                      std::vector<std::string>& command) {
+  append(command, {"-g1", "-save-temps"});
+  const std::string version = run({start[0], "--version"}, seconds_max).words;
+  if (version.find("clang") != std::string::npos) {
+    append(command, {"-Rpass=loop-vectorize", "-Rpass-missed=loop-vectorize",
+                     "-Rpass-analysis=loop-vectorize"});
+  } else {
+    append(command, {std::string("-fopt-info-vec-optimized-missed=") + kRemarks});
+  }
+}
+
+/// Copies the linked program to an executable file. Rationale: the sandbox refuses chmod, so the linker cannot make its
+/// output executable.
+void make_program() {
+  std::ifstream linked(kLinked, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(linked), std::istreambuf_iterator<char>()};
+  const int fd = open(kProgram, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  while (fd >= 0 && at < end) {
+    const ssize_t n = write(fd, at, static_cast<std::size_t>(end - at));
+    if (n < 0 && errno != EINTR) break;
+    at += n > 0 ? n : 0;
+  }
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  if (fd < 0 || at < end || bytes.empty())
+    fail(HONE_UNAVAILABLE, std::string("copy the program: ") + std::strerror(error));
+}
+
+/// Builds the sources as a program with sanitizers, and runs it.
+void add_sanitizer_report(const Value& request, const Value& options, double seconds_max,
+                          Value& result, Ran& compiled) {
+  for (const Value& file : request.at("files").as_array()) {
+    check_name(member_text(file, "name"));
+    std::ofstream(member_text(file, "name"), std::ios::binary) << file.at("bytes").as_bytes();
+  }
+  std::vector<std::string> command = command_start(options);
+  if (options.at("threads").as_int() > 1) command.push_back("-fopenmp");
+  append(command, {"-O1", "-g", "-fno-omit-frame-pointer", "-fno-lto", "-fdiagnostics-color=never",
+                   "-fsanitize=address,undefined", "-x", compiler_language(request)});
+  const auto& sources = request.at("sources").as_array();
+  for (std::size_t i = 0; i + 1 < sources.size(); ++i)
+    command.push_back(member_text(sources[i], "name"));
+  append(command, {"-x", "c", member_text(sources.back(), "name"), "-o", kLinked, "-lm"});
+  compiled = run(command, seconds_max);
+  if (compiled.starved || compiled.timed_out || !WIFEXITED(compiled.status) ||
+      WEXITSTATUS(compiled.status) != 0)
+    return;
+  make_program();
+  const Ran ran = run({kProgram}, std::min(seconds_max, kProgramSeconds));
+  const bool unfinished = ran.timed_out || ran.starved;
+  const int status = unfinished                ? 128 + SIGKILL
+                     : WIFSIGNALED(ran.status) ? 128 + WTERMSIG(ran.status)
+                                               : WEXITSTATUS(ran.status);
+  result.set("report",
+             Value::map({{"output", ran.words}, {"status", status}, {"timed_out", unfinished}}));
 }
 
 }  // namespace
@@ -155,7 +261,16 @@ Value build(const Value& request) {
         run({member_text(options, "compiler"), "--version"}, seconds_max).words;
     result.set("toolchain", words.substr(0, words.find('\n')));
   }
-  const Ran compiled = run(compile_command(request, options), seconds_max);
+  const Value* wanted = options.find("report");
+  const std::string report = wanted != nullptr ? wanted->as_string() : "";
+  Ran compiled;
+  if (report == "sanitizer") {
+    add_sanitizer_report(request, options, seconds_max, result, compiled);
+  } else {
+    std::vector<std::string> command = compile_command(request, options);
+    if (report == "code") add_report_words(command_start(options), seconds_max, command);
+    compiled = run(command, seconds_max);
+  }
   std::string failure;
   const std::string said = failure_in(compiled.words);
   const bool over_time = WIFSIGNALED(compiled.status) && WTERMSIG(compiled.status) == SIGXCPU;
@@ -173,7 +288,10 @@ Value build(const Value& request) {
   result.set("ok", failure.empty());
   result.set("failure", failure);
   result.set("diagnostics", compiled.words);
-  result.set("artifact", failure.empty() ? Value::bytes(read_artifact()) : Value::bytes(""));
+  const bool is_loaded = failure.empty() && report != "sanitizer";
+  result.set("artifact", is_loaded ? Value::bytes(read_artifact()) : Value::bytes(""));
+  if (failure.empty() && report == "code")
+    result.set("report", code_report(request, compiled.words));
   return result;
 }
 

@@ -53,6 +53,7 @@ BuildRequest read(const Value& request) {
   read.flags = texts(options.find("flags"));
   const Value* seconds = options.find("seconds");
   read.seconds_max = seconds != nullptr ? seconds->as_double() : kSecondsMax;
+  read.report = kWritesAssembly && std::string(text_or(options, "report", "")) == "code";
   if (read.name.empty() || read.name.find('/') != std::string::npos || read.name[0] == '.') {
     fail(HONE_INVALID_ARGUMENT, "source name '" + read.name + "'");
   }
@@ -118,6 +119,7 @@ Value build(const Value& value) {
                                                     {"entries", compiled.entries},
                                                     {"architecture", request.architecture}}));
     result.set("artifact", Value::bytes(artifact));
+    if (!compiled.report.is_nil()) result.set("report", compiled.report);
   }
   return result;
 }

@@ -19,6 +19,7 @@ struct BuildRequest {
   std::vector<std::string> include;
   std::vector<std::string> flags;
   double seconds_max = 0;
+  bool report = false;  ///< the report "code" is wanted, too
 };
 
 /// What a compiler made of it.
@@ -29,6 +30,7 @@ struct Compiled {
   std::string image;
   hone::plugin::Value entries = hone::plugin::Value::map();  ///< entry → its name in the image
   std::string toolchain;
+  hone::plugin::Value report{};  ///< "code" of backend.h, where it was wanted; else nil
 };
 
 /// The request and the result of hone_backend_factory::build. Options, all of which may be missing:

@@ -60,6 +60,7 @@ Value description() {
        {"device_nodes", texts(kDeviceNodes)},
        {"driver_folders", texts(kDriverFolders)},
        {"replays_plans", kReplaysPlans},
+       {"reports", kWritesAssembly ? Value::array({"code"}) : Value::array()},
        {"withholds", "stream"},
        {"fingerprint", fingerprint},
        {"needs", Value::map({{"driver", kDriverHelp}, {"compiler", kCompilerHelp}})}});

@@ -157,6 +157,10 @@ Compiler load_compiler(const std::string& path) {
   }
   Compiler loaded;
   HONE_GPU_COMPILER_FUNCTIONS(HONE_GPU_LOOK_UP)
+#define HONE_GPU_LOOK_UP_OPTIONAL(alias, symbol, type) \
+  look_up(library.handle, #symbol, loaded.alias, true);
+  HONE_GPU_OWN_COMPILER_FUNCTIONS(HONE_GPU_LOOK_UP_OPTIONAL)
+#undef HONE_GPU_LOOK_UP_OPTIONAL
   loaded.folder = folder_of(reinterpret_cast<void*>(loaded.gpuCompilerVersion));
   if (loaded.gpuCompilerVersion(&loaded.major, &loaded.minor) != 0) {
     fail(HONE_UNAVAILABLE, std::string(kCompilerName) + " does not tell its version");

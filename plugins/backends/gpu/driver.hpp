@@ -31,6 +31,7 @@ const Driver& driver();
 
 struct Compiler {
   HONE_GPU_COMPILER_FUNCTIONS(HONE_GPU_MEMBER)
+  HONE_GPU_OWN_COMPILER_FUNCTIONS(HONE_GPU_MEMBER)
   int major = 0;
   int minor = 0;
   std::string folder;  ///< where the library lies, with no / at its end

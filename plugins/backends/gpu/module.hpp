@@ -8,8 +8,8 @@
 
 namespace hone_gpu {
 
-/// Has the interpreter make an artifact of the request's sources, in the working folder. The flags end
-/// with the program that does it (core/candidate/module).
+/// Runs the Python interpreter to build an artifact from the request's sources, in the working folder.
+/// The last of the request's flags is the build script (core/candidate/module/builder/build_module.py).
 hone::plugin::Value build_module(const hone::plugin::Value& request);
 
 /// hone_backend_factory's functions of these names, of a device whose artifacts are modules.

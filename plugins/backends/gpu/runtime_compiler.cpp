@@ -49,6 +49,10 @@ std::vector<std::string> flags_of(const BuildRequest& request, const Compiler& c
     flags.push_back("-I" + folder);
   }
   flags.insert(flags.end(), request.flags.begin(), request.flags.end());
+  if (request.report) {
+    const std::vector<std::string> more = report_flags();
+    flags.insert(flags.end(), more.begin(), more.end());
+  }
   return flags;
 }
 
@@ -90,7 +94,8 @@ Value compile_here(const BuildRequest& request) {
   if (compiled == kInvalidOption || compiled == kNoBuiltins) {
     fail(HONE_FAILED_PRECONDITION, toolchain + ": " + log_of(compiler, program));
   }
-  result.set("words", log_of(compiler, program));
+  std::string log = log_of(compiler, program);
+  result.set("words", log);
   result.set("failure", compiled == 0              ? ""
                         : compiled == kOutOfMemory ? "out_of_memory"
                                                    : "refused");
@@ -100,6 +105,10 @@ Value compile_here(const BuildRequest& request) {
   std::string image(size, '\0');
   require(compiler.gpuGetImage(program, image.data()), "image");
   result.set("image", Value::bytes(image));
+  if (request.report) {
+    result.set("report", code_report(compiler, program, log));
+    result.set("words", log);
+  }
   Value& entries = result.set("entries", Value::map());
   for (const std::string& entry : request.entries) {
     const char* lowered = nullptr;
@@ -167,6 +176,7 @@ Compiled compile_with_runtime(const BuildRequest& request) {
   if (compiled.failure.empty()) {
     compiled.image = result.at("image").as_bytes();
     compiled.entries = result.at("entries");
+    if (const Value* report = result.find("report")) compiled.report = *report;
   }
   return compiled;
 }

@@ -22,7 +22,7 @@ constexpr std::uint32_t kSharedBytesMax = 227 << 10;
 constexpr int kMultiprocessors = 4;
 constexpr int kThreadsPerMultiprocessor = 2048;
 
-/// Memory that cuMemCreate made or an import brought; a memory file.
+/// Memory that cuMemCreate made or an import brought: a memory file, or none (-1) if only this process may map it.
 struct Allocation {
   int fd = -1;
   std::uint64_t bytes = 0;

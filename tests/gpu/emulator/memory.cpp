@@ -20,7 +20,7 @@ char* pointer(CUdeviceptr at) { return reinterpret_cast<char*>(at); }
 void drop(Memory& memory, CUmemGenericAllocationHandle handle) {
   const auto found = memory.allocations.find(handle);
   if (--found->second.users > 0) return;
-  close(found->second.fd);
+  if (found->second.fd >= 0) close(found->second.fd);
   if (found->second.own) {
     memory.used -= found->second.bytes;
     note_used(memory.used);
@@ -146,13 +146,17 @@ HONE_EMULATED_API CUresult cuMemCreate(CUmemGenericAllocationHandle* out, std::s
   Memory& memory = driver().memory;
   if (is_to_fail() || memory.used + used_by_others() + bytes > memory_bytes())
     return CUDA_ERROR_OUT_OF_MEMORY;
-  const int fd = memfd_create("hone-emulated-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return CUDA_ERROR_OPERATING_SYSTEM;
-  // Sealed: a process that it is passed to cannot take pages from under the others.
-  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    close(fd);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+  int fd =
+      -1;  // memory for this process alone has no file, because a sealed process cannot size one
+  if (prop->requestedHandleTypes != 0) {
+    fd = memfd_create("hone-emulated-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+    // Sealed: a process that it is passed to cannot take pages from under the others.
+    if (ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+      close(fd);
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    }
   }
   memory.used += bytes;
   note_used(memory.used);
@@ -186,8 +190,10 @@ HONE_EMULATED_API CUresult cuMemMap(CUdeviceptr at, std::size_t bytes, std::size
        at - std::prev(after)->first < std::prev(after)->second.bytes)) {
     return CUDA_ERROR_INVALID_VALUE;  // mapped already
   }
-  if (mmap(pointer(at), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, found->second.fd,
-           static_cast<off_t>(offset)) == MAP_FAILED) {
+  const int fd = found->second.fd;
+  const int kind = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  if (mmap(pointer(at), bytes, PROT_NONE, kind | MAP_FIXED, fd, static_cast<off_t>(offset)) ==
+      MAP_FAILED) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   ++found->second.users;

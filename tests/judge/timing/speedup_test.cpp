@@ -124,6 +124,12 @@ void add_noise(std::vector<double>& rounds) {
   for (std::size_t i = 0; i < rounds.size(); ++i) rounds[i] *= i % 2 == 0 ? 0.6 : 1.6;
 }
 
+/// Makes the rounds alternately shorter and longer by this share of their ten calls of 50 us.
+void vary(std::vector<double>& rounds, double share) {
+  for (std::size_t i = 0; i < rounds.size(); ++i)
+    rounds[i] += (i % 2 == 0 ? -share : share) * 500e-6;
+}
+
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 std::vector<Case> cases() {
@@ -146,6 +152,18 @@ std::vector<Case> cases() {
        [](Timings& t) { t.submission[3] = 50e-6 + 10 * 1600e-6; },
        2,
        0.9916,
+       {"noisy"}},
+      {"IntervalOf14Percent_IsNotNoisy",
+       50,
+       [](Timings& t) { vary(t.submission, 0.06); },
+       2.0036,
+       1.8626,
+       {}},
+      {"IntervalOf17Percent_IsNoisy",
+       50,
+       [](Timings& t) { vary(t.submission, 0.07); },
+       2.0049,
+       1.8412,
        {"noisy"}},
       {"CutShort_PaysTheRatioOfSums",
        200,

@@ -23,6 +23,7 @@ struct Failure {
   bool retryable = false;   ///< the same request may succeed later
   std::optional<double> retry_after_s;  ///< the server's wish, with BUSY
   bool shutting_down = false;           ///< the server is shutting down and takes no new requests
+  std::int64_t drain_ms = 0;            ///< with shutting_down: the server ends within this time
   std::string cause = {};  ///< a name of docs/protocol-reference.md, for programs; empty: none
 
   Error error() const;
@@ -151,6 +152,9 @@ class Client {
 
   /// The server's hello, from the last time this client connected; nil after fork().
   Value hello() const;
+  /// Whether the server takes new requests now: connected, greeted, all episodes resumed, and not
+  /// shutting down. False after fork().
+  bool is_served() const;
   /// Environments and tasks, or one task where `task` is given.
   Result<Value> describe(const std::string& task = {}, const std::string& split = {});
   Result<Episode> reset(const ResetOptions& options);

@@ -39,6 +39,7 @@ from .types import (
     StepResult,
     Task,
     TaskFacts,
+    ToolResult,
     TurnLine,
     Verdict,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "StepResult",
     "Task",
     "TaskFacts",
+    "ToolResult",
     "TurnLine",
     "Unavailable",
     "Unimplemented",

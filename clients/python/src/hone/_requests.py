@@ -64,7 +64,8 @@ def send(
         connection: The connection to send it on.
         request: What to send.
         completions: Gets the tag when the answer has come, and with each progress message if the
-            request has ``on_progress``.
+            request has ``on_progress``. With several servers a tag may come twice, or too early;
+            check the ticket's ``done``.
         tag: The caller's number for the request.
 
     Raises:

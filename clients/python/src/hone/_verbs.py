@@ -33,9 +33,11 @@ from .types import (
     ResetInfo,
     StepResult,
     Task,
+    ToolResult,
     decode_closed,
     decode_step,
     decode_tasks,
+    decode_tool,
 )
 
 P = ParamSpec("P")
@@ -113,7 +115,9 @@ class ClientVerbs(Generic[EpisodeT]):
     def __init__(self, connection: _core.Connection) -> None:
         self._connection = connection
 
-    def _episode(self, id: str, token: str, turn: int = 0, ended: bool = False) -> EpisodeT:
+    def _episode(
+        self, id: str, token: str, turn: int = 0, ended: bool = False, calls: int = 0
+    ) -> EpisodeT:
         """Makes this client's handle of an episode."""
         raise NotImplementedError
 
@@ -261,9 +265,59 @@ class ClientVerbs(Generic[EpisodeT]):
             result = decode_step(answer)
             episode.turn = result.turn
             episode.ended = result.ended
+            episode.calls = 0
             return result
 
         body = {"episode": episode.id, "turn": episode.turn + 1, "action": dict(action)}
+        return Request("step", body, read, timeout, on_progress)
+
+    @Verb
+    def tool(
+        self,
+        episode: EpisodeState,
+        name: str,
+        code: str | None = None,
+        *,
+        response: str | None = None,
+        language: str | None = None,
+        timeout: float | None = None,
+        on_progress: Progress | None = None,
+    ) -> Request[ToolResult]:
+        """Examines a kernel without ending the turn. The episode's option ``tools`` allows it.
+
+        Args:
+            episode: From ``reset``, ``branch`` or ``resume``.
+            name: ``check``, ``profile``, ``sanitize``, ``disassemble``, ``compile`` or
+                ``hardware``.
+            code: Source of the kernel; ``hardware`` needs none.
+            response: A whole model response; the server extracts the code.
+            language: Language of ``code``; None for the task's own.
+            timeout: Time limit of the call (s); None for the client's timeout.
+            on_progress: As in ``step``.
+
+        Raises:
+            FailedPrecondition: The episode does not have the tool, its uses are spent, or the
+                episode ended.
+            InvalidArgument: There is no such tool, or the code is empty or not text.
+            DeadlineExceeded: There was no answer in time. The call counts as used if its
+                evaluation had begun.
+            Unavailable: A fault of the machine. The call was not counted; send it again.
+        """
+        action = without_none(
+            {"tool": name, "code": code, "response": response, "language": language}
+        )
+
+        def read(answer: dict[str, Any]) -> ToolResult:
+            result = decode_tool(answer)
+            episode.calls = result.call
+            return result
+
+        body = {
+            "episode": episode.id,
+            "turn": episode.turn + 1,
+            "call": episode.calls + 1,
+            "action": action,
+        }
         return Request("step", body, read, timeout, on_progress)
 
     @Verb
@@ -272,6 +326,8 @@ class ClientVerbs(Generic[EpisodeT]):
 
         Returns:
             Whether a step was cancelled. It then raises ``Cancelled``, and the turn stays open.
+            False also if eight steps of the episode already ended during their evaluation, by a
+            cancellation or a deadline.
         """
         turn = episode.turn + 1 if turn is None else turn
         body = {"episode": episode.id, "turn": turn}
@@ -287,7 +343,8 @@ class ClientVerbs(Generic[EpisodeT]):
 
         def read(answer: dict[str, Any]) -> Reset[EpisodeT]:
             turn, ended = int(answer.get("turn", 0)), bool(answer.get("ended", False))
-            return _start(self._episode(episode_id, token, turn, ended), answer)
+            calls = int(answer.get("calls", 0))
+            return _start(self._episode(episode_id, token, turn, ended, calls), answer)
 
         return Request("resume", {"episode": episode_id, "token": token}, read)
 
@@ -366,6 +423,29 @@ class EpisodeVerbs(EpisodeState, Generic[EpisodeT]):
             response=response,
             language=language,
             action=action,
+            timeout=timeout,
+            on_progress=on_progress,
+        )
+
+    @Verb
+    def tool(
+        self,
+        name: str,
+        code: str | None = None,
+        *,
+        response: str | None = None,
+        language: str | None = None,
+        timeout: float | None = None,
+        on_progress: Progress | None = None,
+    ) -> Request[ToolResult]:
+        """Like ``Client.tool`` for this episode."""
+        return request_of(
+            self.client.tool,
+            self,
+            name,
+            code,
+            response=response,
+            language=language,
             timeout=timeout,
             on_progress=on_progress,
         )

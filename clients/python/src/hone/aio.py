@@ -106,8 +106,10 @@ class Client(ClientVerbs[Episode], Asynchronous):
         finally:
             self._pending.pop(tag, None)
 
-    def _episode(self, id: str, token: str, turn: int = 0, ended: bool = False) -> Episode:
-        return Episode(id, token, turn, ended, client=self)
+    def _episode(
+        self, id: str, token: str, turn: int = 0, ended: bool = False, calls: int = 0
+    ) -> Episode:
+        return Episode(id, token, turn, ended, calls, client=self)
 
     def _close_begun(self, ticket: _core.Ticket, answer: asyncio.Future[dict[str, Any]]) -> None:
         """Closes the episode of a cancelled reset whose answer has come already.

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from . import _core, _verbs
 from ._requests import DEFAULT_ENDPOINT, PathLike, Progress, Request, T, seconds, send, unwrap
 from ._verbs import Blocking, ClientVerbs, EpisodeVerbs, MetricsFormat
-from .errors import from_failure
+from .errors import InvalidArgument, from_failure
+
+if TYPE_CHECKING:
+    from .fleet import FleetConnection
 
 __all__ = [
     "Client",
@@ -97,12 +100,14 @@ class Client(ClientVerbs[Episode], Blocking):
             raise
         return request.read(unwrap(ticket.result()))
 
-    def _episode(self, id: str, token: str, turn: int = 0, ended: bool = False) -> Episode:
-        return Episode(id, token, turn, ended, client=self)
+    def _episode(
+        self, id: str, token: str, turn: int = 0, ended: bool = False, calls: int = 0
+    ) -> Episode:
+        return Episode(id, token, turn, ended, calls, client=self)
 
 
 def connect(
-    endpoint: str = DEFAULT_ENDPOINT,
+    endpoint: str | Sequence[str] = DEFAULT_ENDPOINT,
     *,
     timeout: float = 600.0,
     connect_timeout: float = 10.0,
@@ -113,17 +118,18 @@ def connect(
     key: PathLike | None = None,
     server_key: PathLike | None = None,
 ) -> Client:
-    """Connects to ``hone serve``.
+    """Connects to ``hone serve``, or to several servers.
 
     Args:
-        endpoint: ZeroMQ address of the server.
+        endpoint: ZeroMQ address of the server; or the addresses of several; or ``"ray://NAME"`` for
+            the servers that ``python -m hone.fleet up`` started on this Ray cluster.
         timeout: Seconds a request may take, queueing and retries included; 0 for no limit.
-        connect_timeout: Seconds to wait for the server's hello.
+        connect_timeout: Seconds to wait for the server's hello; of several servers, the first.
         reconnect_timeout: Seconds without a server, once connected, after which requests raise
             ``Unavailable`` instead of waiting for it to come back; 0 for no limit.
         retry_busy: Whether to repeat a request to a full server. Otherwise it raises ``Busy``.
         name: Name of this client in the server's log, such as ``"trainer/1.0"``.
-        control: Control endpoint, if it is not the one in hello (behind a tunnel).
+        control: Control endpoint, if it is not the one in hello (behind a tunnel). For one server.
         key: This client's key file (``hone keys new NAME``), for a server that requires keys.
             The connection is encrypted, and the key, not ``name``, identifies the client.
         server_key: The server's public key, or a file with it; None for the one in ``key``.
@@ -135,17 +141,37 @@ def connect(
         FailedPrecondition: The server refuses the key or requires one, or other users can read the
             key file.
     """
-    connection = _core.Connection(
-        endpoint=endpoint,
-        name=name or f"hone-py/{_core.__version__}",
-        connect_timeout=seconds("connect_timeout", connect_timeout),
-        request_timeout=seconds("timeout", timeout),
-        reconnect_timeout=seconds("reconnect_timeout", reconnect_timeout),
-        retry_busy=retry_busy,
-        control=control or "",
-        key="" if key is None else os.fspath(key),
-        server_key="" if server_key is None else os.fspath(server_key),
-    )
+    timeout = seconds("timeout", timeout)
+    reconnect_timeout = seconds("reconnect_timeout", reconnect_timeout)
+    own_key = "" if key is None else os.fspath(key)
+    public_key = "" if server_key is None else os.fspath(server_key)
+
+    def open_endpoint(address: str, patience: float, key: str = own_key) -> _core.Connection:
+        return _core.Connection(
+            endpoint=address,
+            name=name or f"hone-py/{_core.__version__}",
+            connect_timeout=patience,
+            request_timeout=timeout,
+            reconnect_timeout=reconnect_timeout,
+            retry_busy=retry_busy,
+            control=control or "",
+            key=key,
+            server_key=public_key,
+        )
+
+    patience = seconds("connect_timeout", connect_timeout)
+    connection: _core.Connection | FleetConnection
+    if isinstance(endpoint, str) and not endpoint.startswith("ray://"):
+        connection = open_endpoint(endpoint, patience)
+    else:
+        from .fleet import open_fleet
+
+        if control is not None:
+            raise InvalidArgument(
+                "control: one endpoint does not serve several servers; leave it out",
+                error_class="protocol",
+            )
+        connection = open_fleet(endpoint, open_endpoint, patience, bool(own_key))
     if connection.failure is not None:
         raise from_failure(connection.failure)
-    return Client(connection)
+    return Client(cast("_core.Connection", connection))  # a fleet's has the same interface

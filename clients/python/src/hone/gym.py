@@ -38,6 +38,7 @@ from gymnasium.envs.registration import register, registry  # isort: skip
 from ._requests import DEFAULT_ENDPOINT, PathLike
 from .client import Client, Episode, connect
 from .pool import leave
+from .types import ToolResult
 from .vector import step_request
 
 ENV_ID = "hone/KernelRefine-v0"
@@ -222,6 +223,12 @@ class KernelRefineEnv(HoneEnv):
     The structured observation is in ``info["observation"]``.
 
     Action: a str: a whole model response, or with ``action="code"`` a kernel's source.
+
+    Tools (``options={"tools": {"check": 4}}``) are the method ``call_tool``, and not an action.
+    Rationale: a step of Gymnasium has a reward and counts towards time limits, but a tool call has
+    no reward and leaves the turn open. The action space stays the same with and without tools.
+    ``info["observation"]`` has ``tools`` (schemas, after ``reset``) and ``tools_left``. With
+    wrappers, call ``env.unwrapped.call_tool``.
     """
 
     def __init__(
@@ -257,6 +264,38 @@ class KernelRefineEnv(HoneEnv):
             key=key,
             server_key=server_key,
         )
+
+    def call_tool(
+        self,
+        name: str,
+        code: str | None = None,
+        *,
+        response: str | None = None,
+        language: str | None = None,
+    ) -> ToolResult:
+        """Examines a kernel without ending the turn, as ``hone.Episode.tool``.
+
+        Args:
+            name: ``check``, ``profile``, ``sanitize``, ``disassemble``, ``compile`` or
+                ``hardware``.
+            code: Source of the kernel; ``hardware`` needs none.
+            response: A whole model response; the server extracts the code.
+            language: Language of ``code``; None for the task's own.
+
+        Returns:
+            ``text`` for a policy to read, ``facts``, and ``left``, the uses of each tool that are
+            left.
+
+        Raises:
+            gymnasium.error.ResetNeeded: There is no open episode.
+            hone.FailedPrecondition: The episode does not have the tool, or its uses are spent.
+            hone.InvalidArgument: There is no such tool, or the code is empty or not text.
+        """
+        if self._episode is None:
+            raise gymnasium.error.ResetNeeded("call_tool needs an open episode: call reset first")
+        result = self._episode.tool(name, code, response=response, language=language)
+        self._transcript += "\n" + result.text
+        return result
 
     def _make_form(self, client: Client) -> Form:
         return self._action_form

@@ -130,9 +130,8 @@ class Places:
                 self._completions.wait(-1.0)
                 self._arrived.extend(self._completions.drain())
             place = self._arrived.popleft()
-            if (
-                place in self._waiting
-            ):  # otherwise a signal interrupted the sending, and it was cancelled
+            # Otherwise a signal interrupted the sending, or the request went to another server.
+            if place in self._waiting and self._waiting[place][0].done():
                 return place
 
     def drop(self, place: int) -> None:

@@ -132,7 +132,10 @@ def schema(form: Form) -> pa.Schema:
     import pyarrow as pa
 
     text, number, truth, count = pa.string(), pa.float64(), pa.bool_(), pa.int64()
-    messages = pa.list_(pa.struct([("role", text), ("content", text)]))
+    function = pa.struct([("name", text), ("arguments", text)])
+    tool_call = pa.struct([("id", text), ("type", text), ("function", function)])
+    of_tools = [("tool_calls", pa.list_(tool_call)), ("tool_call_id", text), ("name", text)]
+    messages = pa.list_(pa.struct([("role", text), ("content", text), *of_tools]))
     whose = [("episode", text), ("task", text), ("group", text)]
     if form == "rl":
         ends = [("terminated", truth), ("truncated", truth)]
@@ -164,6 +167,9 @@ def schema(form: Form) -> pa.Schema:
             *[("terminated", truth), ("truncated", truth), ("at", number)],
         ]
     )
+    place = [("turn", count), ("call", count), ("message", count)]
+    answer = [("facts", text), ("verdict", verdict), ("feedback", text), ("at", number)]
+    call = pa.struct([*place, ("tool", text), ("action", text), *answer, ("turn_reward", number)])
     reward = pa.struct([("name", text), ("version", text), ("config", text), ("config_hash", text)])
     return pa.schema(
         [
@@ -171,7 +177,7 @@ def schema(form: Form) -> pa.Schema:
             *[("client", text), ("group", text), ("seed", count), ("state", text)],
             *[("opened_at", number), ("reward", reward), ("parent", text), ("parent_turn", count)],
             *[("prompt_lost", truth), ("messages", messages), ("turns", pa.list_(turn))],
-            ("returns", pa.list_(number)),
+            *[("calls", pa.list_(call)), ("returns", pa.list_(number))],
         ]
     )
 

@@ -20,6 +20,7 @@ __all__ = [
     "StepResult",
     "Task",
     "TaskFacts",
+    "ToolResult",
     "TurnLine",
     "Verdict",
 ]
@@ -41,11 +42,21 @@ Outcome = Literal[
 # The bodies below are plain dictionaries. Another version of the server may send other keys.
 
 
-class Message(TypedDict):
-    """One message of a chat."""
-
+class _Message(TypedDict):
     role: str
     content: str
+
+
+class Message(_Message, total=False):
+    """One message of a chat.
+
+    A tool call is an assistant's message with ``tool_calls`` and a message of the role ``tool``, as
+    chat templates expect them.
+    """
+
+    tool_calls: list[dict[str, Any]]
+    tool_call_id: str
+    name: str
 
 
 class TaskFacts(TypedDict, total=False):
@@ -100,6 +111,8 @@ class Observation(TypedDict, total=False):
     seconds_left: float | None
     history: list[TurnLine]
     best_speedup: float | None
+    tools: list[dict[str, Any]]  # first observation only: name, description, parameters
+    tools_left: dict[str, int]  # uses left of each tool
     choice: dict[str, Any] | None
     index: int | None
     facts: dict[str, float] | None
@@ -149,6 +162,7 @@ class Verdict(TypedDict, total=False):
     speedup: Speedup | None
     work: dict[str, Any] | None
     stage_ms: dict[str, float]
+    findings: list[str]  # where the time goes, with ``feedback_profile: auto``; else empty
     timing: str  # of a module on a device: "device" or "call"; else ""
     not_recorded: str  # why a module has no recorded plan; "" if it has one, or none was tried
     caught: str
@@ -186,12 +200,14 @@ class EpisodeState:
         token: The secret that resumes it on another connection.
         turn: Number of the last finished turn; 0 after reset.
         ended: Whether the episode was terminated, truncated or closed.
+        calls: Number of tool calls in the open turn.
     """
 
     id: str
     token: str = field(repr=False)
     turn: int = 0
     ended: bool = False
+    calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -244,6 +260,34 @@ class StepResult:
 
 
 @dataclass(frozen=True)
+class ToolResult:
+    """The answer of a tool (docs/tools.md). The turn stays open.
+
+    Attributes:
+        tool: The tool's name.
+        text: The answer as the model reads it.
+        facts: The same as data.
+        verdict: Of ``check`` and ``profile``, and of a submission that does not build; else None.
+        observation: ``messages`` in the form of function calling, and ``tools_left``.
+        turn: Number of the open turn.
+        call: Number of this call in the turn; the first is 1.
+    """
+
+    tool: str
+    text: str
+    facts: dict[str, Any]
+    verdict: Verdict | None
+    observation: Observation
+    turn: int
+    call: int
+
+    @property
+    def left(self) -> dict[str, int]:
+        """Uses that are left of each tool."""
+        return dict(self.observation.get("tools_left") or {})
+
+
+@dataclass(frozen=True)
 class Closed:
     """A closed episode: its finished turns, the return of every turn, and its own return."""
 
@@ -275,6 +319,21 @@ def decode_step(body: Mapping[str, Any]) -> StepResult:
         returns=body.get("returns"),
         return_to_date=body.get("return_to_date"),
         turn=int(body.get("turn", 0)),
+    )
+
+
+def decode_tool(body: Mapping[str, Any]) -> ToolResult:
+    """Reads the body of a tool call's result; unknown keys are ignored."""
+    info = body.get("info") or {}
+    observation = cast(Observation, body.get("observation") or {})
+    return ToolResult(
+        tool=str(body.get("tool", "")),
+        text=str(observation.get("feedback", "")),
+        facts=dict(info.get("facts") or {}),
+        verdict=info.get("verdict"),
+        observation=observation,
+        turn=int(body.get("turn", 0)),
+        call=int(body.get("call", 0)),
     )
 
 

@@ -224,7 +224,9 @@ class Episodes:
             while tickets:
                 completions.wait(-1.0)
                 for index in completions.drain():
-                    yield index, tickets.pop(index)
+                    # A tag comes again if the request went to another server (hone.fleet).
+                    if index in tickets and tickets[index].done():
+                        yield index, tickets.pop(index)
         finally:
             # Sending failed, or the caller stopped early: these answers will not be read.
             for index, ticket in tickets.items():

@@ -65,6 +65,8 @@ class Replayer:
 
     def load_operators(self, plan: int, address: int, size: int) -> None:
         self.plans.pop(plan, None)
+        if not self.plans:  # graphs of a loaded plan use memory that its operators have allocated
+            PLACE.give_back()
         if size > 0:
             operators = ReplayedOperators()
             operators.load(Decoder(ctypes.string_at(address, size)).whole())
@@ -90,7 +92,7 @@ def main() -> int:
     functions = Functions(
         on_device=0,  # the device is opened before the process is sealed: only hone's code runs here
         open=OPEN(guarded(replayer.open_device, failure)),
-        trim=TRIM(lambda: None),  # frees nothing: graphs use memory that operators have allocated
+        trim=TRIM(lambda: None),  # frees nothing: load_operators() does, when no plan is loaded
         flags=FLAGS(lambda: 0),
         load_operators=LOAD_OPERATORS(guarded(replayer.load_operators, failure)),
         operate=OPERATE(guarded(replayer.operate, failure)),

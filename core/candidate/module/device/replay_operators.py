@@ -10,12 +10,14 @@ from typing import Any
 
 import torch
 
-from module_place import PLACE, DeviceMemory
+from module_place import PLACE
 from vendor_operators import COPIED, OPERATORS, SETTINGS, use_settings
+
+CONVOLUTION_RANKS = range(3, 6)  # torch copies the numbers of a convolution to arrays of three
 
 
 class UnknownOperator(Exception):
-    """The plan has an operator or a setting that is not in vendor_operators.py, or an unknown dtype."""
+    """The plan has an operator or a setting that is not in vendor_operators.py, an unknown dtype, or wrong numbers."""
 
 
 def dtype_named(name: str) -> torch.dtype:
@@ -30,6 +32,31 @@ def extent(sizes: list[int], strides: list[int]) -> int:
     return 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
 
 
+def check_lists(spec: dict[str, Any]) -> None:
+    """Refuses lists of integers that an operator does not take.
+
+    Rationale: these are torch's internal operators. Some of them use such numbers as indices, or copy them to arrays of
+    fixed size, without a check: the caller was torch itself.
+    """
+    values = [*spec["arguments"], *spec["keywords"].values()]
+    lists = [value for value in values if isinstance(value, list) and not any(isinstance(one, dict) for one in value)]
+    fourier, convolution = "_fft_" in spec["name"], "convolution" in spec["name"]
+    if not lists or not (fourier or convolution):
+        return
+    first = values[0]
+    rank = len(spec["tensors"][first["tensor"]]["sizes"]) if isinstance(first, dict) and "tensor" in first else 0
+    for numbers in lists:
+        fits = all(type(number) is int and 0 <= number < 1 << 31 for number in numbers)
+        if convolution:
+            fits = fits and rank in CONVOLUTION_RANKS and len(numbers) == rank - 2
+        else:
+            fits = fits and len(set(numbers)) == len(numbers) and max(numbers, default=0) < rank
+        if not fits:
+            raise UnknownOperator(
+                f"the operator {spec['name']!r} does not take {str(numbers)[:100]} with {rank} dimensions"
+            )
+
+
 class ReplayedOperator:
     """One call of a plan."""
 
@@ -41,6 +68,7 @@ class ReplayedOperator:
         unknown = set(spec["settings"]) - set(SETTINGS)
         if unknown:
             raise UnknownOperator(f"found unknown settings: {', '.join(sorted(unknown))}; known: {', '.join(SETTINGS)}")
+        check_lists(spec)
         self.spec = spec
         self.way = OPERATORS[name]
         self.call = getattr(getattr(torch.ops.aten, name), self.way.overload)
@@ -51,7 +79,7 @@ class ReplayedOperator:
         elements = extent(spec["sizes"], spec["strides"])
         if elements == 0:
             return torch.empty_strided(spec["sizes"], spec["strides"], dtype=dtype, device=PLACE.device)
-        raw = torch.as_tensor(DeviceMemory(address, elements * dtype.itemsize), device=PLACE.device)
+        raw = PLACE.memory(address, elements * dtype.itemsize)
         return raw.view(dtype).as_strided(spec["sizes"], spec["strides"])
 
     def value(self, value: Any, tensors: list[torch.Tensor]) -> Any:

@@ -94,11 +94,13 @@ class Packer {
 };
 
 /// Reads one value. A length is believed only as far as there are bytes for it, so a few bytes
-/// never make a large allocation.
+/// never make a large allocation. A value of one byte takes 40 bytes of memory: `values_max` limits
+/// the values in total.
 class Unpacker {
  public:
-  explicit Unpacker(std::string_view bytes, unsigned depth_max = 32)
-      : bytes_(bytes), depth_max_(depth_max) {}
+  explicit Unpacker(std::string_view bytes, unsigned depth_max = 32,
+                    std::size_t values_max = std::numeric_limits<std::size_t>::max())
+      : bytes_(bytes), depth_max_(depth_max), values_max_(values_max) {}
 
   Value whole() {
     Value value = next(0);
@@ -131,6 +133,7 @@ class Unpacker {
   }
 
   Value next(unsigned depth) {
+    if (values_++ >= values_max_) refuse("more than " + std::to_string(values_max_) + " values");
     const auto tag = static_cast<unsigned>(number(1));
     if (tag < 0x80) return Value(std::int64_t{tag});
     if (tag >= 0xE0) return Value(std::int64_t{tag} - 0x100);
@@ -215,6 +218,7 @@ class Unpacker {
   std::string_view bytes_;
   std::size_t at_ = 0;
   unsigned depth_max_;
+  std::size_t values_max_, values_ = 0;
 };
 
 inline std::string to_msgpack(const Value& value) {

@@ -114,7 +114,9 @@ class Issue {
     std::copy(launch.cluster.begin(), launch.cluster.end(), shape.cluster);
     shape.shared_bytes = launch.shared_bytes;
     shape.cooperative = launch.cooperative;
-    shape.overlaps = launch.overlaps;
+    // Rationale: the first launch of a call must not begin before the call before has ended.
+    shape.overlaps = launch.overlaps && has_launched_;
+    has_launched_ = true;
     std::string& parameters = binding_.parameters[step_];
     expect(
         launch_packed(gpu_, kernel.function, shape, stream_, parameters.data(), parameters.size()),
@@ -210,6 +212,7 @@ class Issue {
   const bool one_stream_;
   std::size_t step_ = 0;
   std::uint32_t operator_ = 0;
+  bool has_launched_ = false;
   gpuStream stream_ = nullptr;
 };
 

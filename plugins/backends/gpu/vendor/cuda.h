@@ -35,6 +35,7 @@ inline constexpr char kCompilerHelp[] =
 inline constexpr char kSummary[] = "CUDA device code and Python modules on NVIDIA's devices";
 inline constexpr char kSuffix[] = ".cu";
 inline constexpr bool kReplaysPlans = true;
+inline constexpr bool kWritesAssembly = true;  // the runtime compiler can return its assembler text
 inline constexpr const char* kDeviceNodes[] = {"/dev/nvidia*"};
 inline constexpr const char* kDriverFolders[] = {"/usr/local/nvidia", "/usr/local/cuda/compat"};
 
@@ -271,6 +272,11 @@ inline constexpr int kDeviceClusters = 120;
   X(gpuGetLoweredName, nvrtcGetLoweredName, gpuResult(gpuProgram, const char*, const char**))     \
   X(gpuGetProgramLog, nvrtcGetProgramLog, gpuResult(gpuProgram, char*))                           \
   X(gpuGetProgramLogSize, nvrtcGetProgramLogSize, gpuResult(gpuProgram, std::size_t*))
+
+// Of this vendor's compiler alone. May be missing: then NULL.
+#define HONE_GPU_OWN_COMPILER_FUNCTIONS(X)                                                        \
+  X(ownGetPtx, nvrtcGetPTX, gpuResult(gpuProgram, char*))                                         \
+  X(ownGetPtxSize, nvrtcGetPTXSize, gpuResult(gpuProgram, std::size_t*))
 // clang-format on
 
 // ---- what differs in shape -----------------------------------------------------------------------

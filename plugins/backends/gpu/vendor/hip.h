@@ -35,7 +35,8 @@ inline constexpr char kCompilerHelp[] =
 
 inline constexpr char kSummary[] = "HIP device code and Python modules on AMD's devices";
 inline constexpr char kSuffix[] = ".hip";
-inline constexpr bool kReplaysPlans = false;  // the recording driver is CUDA's alone
+inline constexpr bool kReplaysPlans = false;    // the recording driver is CUDA's alone
+inline constexpr bool kWritesAssembly = false;  // hiprtc has no function for it
 inline constexpr const char* kDeviceNodes[] = {"/dev/kfd", "/dev/dri/renderD*"};
 inline constexpr const char* kDriverFolders[] = {"/opt/rocm", "/sys/class/kfd"};
 
@@ -239,6 +240,9 @@ inline constexpr int kDeviceClusters = -1;  // no such thing
   X(gpuGetLoweredName, hiprtcGetLoweredName, gpuResult(gpuProgram, const char*, const char**))    \
   X(gpuGetProgramLog, hiprtcGetProgramLog, gpuResult(gpuProgram, char*))                          \
   X(gpuGetProgramLogSize, hiprtcGetProgramLogSize, gpuResult(gpuProgram, std::size_t*))
+
+// Of this vendor's compiler alone. May be missing: then NULL.
+#define HONE_GPU_OWN_COMPILER_FUNCTIONS(X)
 // clang-format on
 
 // ---- what differs in shape -----------------------------------------------------------------------

@@ -42,6 +42,10 @@ std::vector<std::string> runtime_flags(const std::string& architecture) {
 
 std::string runtime_companion(int, int) { return {}; }
 
+std::vector<std::string> report_flags() { return {}; }
+
+hone::plugin::Value code_report(const Compiler&, gpuProgram, std::string&) { return {}; }
+
 Compiled compile(const BuildRequest& request) {
   return is_clang(request.compiler) ? compile_with_clang(request) : compile_with_runtime(request);
 }

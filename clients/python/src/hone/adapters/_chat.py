@@ -35,9 +35,17 @@ class Chat:
         self.end: int = tokenizer.eos_token_id
         self._ends = frozenset(ends if ends is not None else {self.end})
 
-    def prompt(self, messages: list[Message]) -> list[int]:
-        """The tokens of a prompt, up to where the model answers."""
-        return self._render(messages, add_generation_prompt=True)
+    def prompt(
+        self, messages: list[Message], tools: list[dict[str, Any]] | None = None
+    ) -> list[int]:
+        """The tokens of a prompt, up to where the model answers.
+
+        Args:
+            messages: The prompt.
+            tools: Function tools; None or empty for none.
+        """
+        named = {"tools": tools} if tools else {}  # templates may write a heading for []
+        return self._render(messages, add_generation_prompt=True, **named)
 
     def text(self, ids: list[int]) -> str:
         """The text of an answer."""
@@ -47,21 +55,34 @@ class Chat:
         """Whether an answer ends with an end-of-turn token, so that it was not truncated."""
         return bool(ids) and ids[-1] in self._ends
 
-    def check(self) -> None:
+    def check(self, *, tools: bool = False) -> None:
         """Checks that the template allows a second turn, before the model generates.
+
+        Args:
+            tools: Whether the template must also allow the answer of a tool.
 
         Raises:
             ValueError: As ``between``.
         """
         self.between([self.end], [{"role": "user", "content": "z"}])
+        if tools:
+            self.between([self.end], [{"role": "tool", "name": "x", "content": "z"}])
 
     def between(self, answer: list[int], messages: list[Message]) -> list[int]:
         """The tokens between an answer and the next one.
 
+        Args:
+            answer: The tokens of the answer.
+            messages: Feedback, or the answers of tools with their ``name``.
+
         Raises:
             ValueError: The template changes an answer when another one follows.
         """
-        start = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
+        said: Message = {"role": "assistant", "content": "y"}
+        if messages[0]["role"] == "tool":  # some templates read the tool's name in the call
+            function = {"name": messages[0]["name"], "arguments": {}}
+            said["tool_calls"] = [{"type": "function", "function": function}]
+        start = [{"role": "user", "content": "x"}, said]
         before = self._render(start, add_generation_prompt=False)
         after = self._render(start + messages, add_generation_prompt=True)
         # Tokens after the end of a turn belong to the next one.
@@ -75,12 +96,15 @@ class Chat:
             )
         return after[kept:] if self.ends_turn(answer) or not ends else after[kept - 1 :]
 
-    def _render(self, messages: list[Message], *, add_generation_prompt: bool) -> list[int]:
+    def _render(
+        self, messages: list[Message], *, add_generation_prompt: bool, **named: Any
+    ) -> list[int]:
         ids = self._tokenizer.apply_chat_template(
             messages,
             add_generation_prompt=add_generation_prompt,
             tokenize=True,
             return_dict=False,
             **self._arguments,
+            **named,
         )
         return list(ids)

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from hone import aio
+from hone._functions import function_tools
 from hone._requests import DEFAULT_ENDPOINT, PathLike
 from hone.client import Client, Episode, connect
 from hone.errors import HoneError
 
 from ._record import Message, Record, is_fault, plain_messages
+from ._tools import EpisodeTools
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,16 @@ class Settings:
         if unknown:
             raise TypeError(f"unknown settings {unknown}, expected some of {known}")
         return cls(**given)
+
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools that the option ``tools`` allows."""
+        given = self.options.get("tools")  # the server refuses anything but a map
+        return [name for name, uses in given.items() if uses] if isinstance(given, Mapping) else []
+
+    def tools_of(self, observation: Mapping[str, Any]) -> EpisodeTools:
+        """The tools that the model of an episode may call: none if the options name none."""
+        return EpisodeTools.of(observation) if self.tools else EpisodeTools()
 
     def connection(self) -> dict[str, Any]:
         """The arguments of ``connect``."""
@@ -105,6 +117,12 @@ def client_of(settings: Settings) -> Client:
         return _clients[key]
 
 
+def tool_functions(settings: Settings) -> list[dict[str, Any]]:
+    """The function schemas of all tools of the server's environment, also without an episode."""
+    described = client_of(settings).describe().get("environment") or {}
+    return [one["function"] for one in function_tools(described.get("tools") or [])]
+
+
 async def loop_client_of(settings: Settings) -> aio.Client:
     """The running event loop's connection, made once. Errors as in ``client_of``."""
     loop, key = asyncio.get_running_loop(), tuple(settings.connection().values())
@@ -138,6 +156,7 @@ class Play:
         self._episode: Episode | None = None
         self._dropped: weakref.finalize[Any, Play] | None = None
         self.record = Record()
+        self.tools = EpisodeTools()
 
     def start(
         self,
@@ -154,7 +173,7 @@ class Play:
             HoneError: The request is wrong, for example an unknown task.
         """
         self.finish()
-        self.record = Record()
+        self.record, self.tools = Record(), EpisodeTools()
         try:
             start = self._client.reset(**self._settings.episode(task, seed, group))
         except HoneError as error:
@@ -163,6 +182,7 @@ class Play:
         self._episode = start.episode
         self._dropped = weakref.finalize(self, _close_unasked, self._client, start.episode.id)
         self._dropped.atexit = False
+        self.tools = self._settings.tools_of(start.observation)
         self.record.begin(str(start.info.get("task", "")), plain_messages(start.observation))
         return self.record.messages
 
@@ -183,6 +203,26 @@ class Play:
             _note(self.record, error, resetting=False)
             return []
         return self.record.add(result)
+
+    def call(self, name: str, arguments: str | Mapping[str, Any]) -> str:
+        """Calls a tool of the episode for the model. The turn stays open.
+
+        Args:
+            name: The tool's name, as the model wrote it.
+            arguments: An object, or its JSON.
+
+        Returns:
+            The text for the model: the tool's answer, or the error. Empty after a fault or
+            without an episode.
+        """
+        if self._episode is None or self.record.ended:
+            return ""
+        try:
+            action = self.tools.action(name, arguments)
+            result = self._client.tool(self._episode, name, **action)
+        except (ValueError, HoneError) as error:
+            return self.tools.failed_with(name, error, self.record)
+        return self.tools.answered(result, self.record)
 
     def finish(self) -> Record:
         """Closes the episode if it is open, and returns its record. May be called twice."""
@@ -207,6 +247,7 @@ class AsyncPlay:
         self._client: aio.Client | None = None
         self._episode: aio.Episode | None = None
         self.record = Record()
+        self.tools = EpisodeTools()
 
     async def start(
         self,
@@ -217,7 +258,7 @@ class AsyncPlay:
     ) -> list[Message]:
         """Like ``Play.start``."""
         await self.finish()
-        self.record = Record()
+        self.record, self.tools = Record(), EpisodeTools()
         self._client = await loop_client_of(self._settings)
         try:
             start = await self._client.reset(**self._settings.episode(task, seed, group))
@@ -225,6 +266,7 @@ class AsyncPlay:
             _note(self.record, error, resetting=True)
             return []
         self._episode = start.episode
+        self.tools = self._settings.tools_of(start.observation)
         self.record.begin(str(start.info.get("task", "")), plain_messages(start.observation))
         return self.record.messages
 
@@ -238,6 +280,17 @@ class AsyncPlay:
             _note(self.record, error, resetting=False)
             return []
         return self.record.add(result)
+
+    async def call(self, name: str, arguments: str | Mapping[str, Any]) -> str:
+        """Like ``Play.call``."""
+        if self._client is None or self._episode is None or self.record.ended:
+            return ""
+        try:
+            action = self.tools.action(name, arguments)
+            result = await self._client.tool(self._episode, name, **action)
+        except (ValueError, HoneError) as error:
+            return self.tools.failed_with(name, error, self.record)
+        return self.tools.answered(result, self.record)
 
     async def finish(self) -> Record:
         """Like ``Play.finish``."""

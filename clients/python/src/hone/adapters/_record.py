@@ -9,7 +9,8 @@ from typing import Any
 from hone.errors import HoneError, NotFound
 from hone.types import Closed, StepResult
 
-Message = dict[str, str]
+# Tool calls have members that are not text, as in hone.types.Message.
+Message = dict[str, Any]
 
 # Error classes of a wrong request: the trainer must change it.
 _OURS = frozenset({"protocol", "task"})
@@ -28,6 +29,7 @@ class Record:
         return_to_date: The episode's return so far; None before the first turn.
         best_speedup: The best speedup of its correct turns, or None.
         outcomes: The outcome of each turn: ``"correct"``, ``"wrong"``, …, ``"unscored"``.
+        tool_calls: The number of calls of each tool.
         ended: Whether the episode is over.
         fault: The reason why it must not be trained on; None if it may.
     """
@@ -40,6 +42,7 @@ class Record:
     return_to_date: float | None = None
     best_speedup: float | None = None
     outcomes: list[str] = field(default_factory=list)
+    tool_calls: dict[str, int] = field(default_factory=dict)
     ended: bool = False
     fault: str | None = None
 
@@ -102,7 +105,13 @@ class Record:
             "fault": self.fault or "",
             "best_speedup": self.best_speedup,
             "outcomes": list(self.outcomes),
+            "tool_calls": dict(self.tool_calls),
         }
+
+
+def is_wrong_request(error: HoneError) -> bool:
+    """Whether the trainer must change the request."""
+    return error.error_class in _OURS
 
 
 def is_fault(error: HoneError, *, resetting: bool) -> bool:
@@ -110,7 +119,7 @@ def is_fault(error: HoneError, *, resetting: bool) -> bool:
 
     If a step does not find its episode, the episode was lost with its lease or its server.
     """
-    return error.error_class not in _OURS or (isinstance(error, NotFound) and not resetting)
+    return not is_wrong_request(error) or (isinstance(error, NotFound) and not resetting)
 
 
 def text_of(messages: list[Message]) -> str:

@@ -3,8 +3,9 @@
     python -m hone mcp                                             # over stdio
     python -m hone mcp --http 127.0.0.1:8765 --token-file FILE     # over HTTP
 
-An agent lists the tasks, reads one, and submits kernels. The first submission starts an episode.
-Later submissions name the episode by its handle. See docs/agents.md.
+An agent lists the tasks, reads one, examines kernels with tools, and submits them. The first
+submission or tool call starts an episode. Later ones name the episode by its handle. See
+docs/agents.md.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ import math
 import os
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar
@@ -26,7 +35,7 @@ from hone import __version__, aio
 from hone._requests import DEFAULT_ENDPOINT
 from hone._text import sendable
 from hone.errors import HoneError, NotFound
-from hone.types import Reset, StepResult, Task
+from hone.types import Reset, StepResult, Task, ToolResult
 
 from ._play import Settings, loop_client_of
 from ._record import is_fault, plain_messages, text_of
@@ -62,10 +71,33 @@ TASKS = 200
 #: The shortest token for HTTP (characters).
 TOKEN_CHARACTERS = 16
 
+#: Uses of each tool in an episode, unless ``--tools`` sets them.
+TOOL_USES = {
+    "check": 8,
+    "profile": 4,
+    "sanitize": 4,
+    "disassemble": 4,
+    "compile": 8,
+    "hardware": 4,
+}
+
+DESCRIPTIONS = {
+    "check": "Builds a kernel and checks its results on the shown shapes, without timing.",
+    "profile": "Judges and times a kernel without a turn or reward, and says where its time goes.",
+    "sanitize": (
+        "Runs a kernel with the address and undefined-behaviour sanitizers: errors with lines."
+    ),
+    "disassemble": "Shows the machine code of the innermost loops of a kernel, with source lines.",
+    "compile": "Compiles a kernel: messages, vectorized loops, registers and spills.",
+    "hardware": "Describes the device that judges and times kernels.",
+}
+
 INSTRUCTIONS = """hone judges compute kernels. It builds a submission, checks its results and \
 compares its speed with a baseline. Call list_tasks, then get_task for the prompt, then submit. \
-Read the feedback, and submit a better kernel with the same episode. Each episode has its own \
-score. An unscored turn has no reward: the result says what to do next."""
+Read the feedback, and submit a better kernel with the same episode. Before you submit, you can \
+examine a kernel: check, compile, sanitize, profile, disassemble, hardware. These use no turn; \
+each has a few uses in an episode. Each episode has its own score. An unscored turn has no reward: \
+the result says what to do next."""
 
 
 class Listed(TypedDict):
@@ -110,6 +142,15 @@ class Submitted(State):
     """A turn, and where its episode stands."""
 
     turn: Turn
+
+
+class Examined(State):
+    """The answer of a tool, and where its episode stands. ``left``: uses of each tool."""
+
+    tool: str
+    feedback: str
+    facts: dict[str, Any]
+    left: dict[str, int]
 
 
 class History(State):
@@ -192,18 +233,18 @@ class _Episodes:
         self._open: OrderedDict[str, _Open] = OrderedDict()
         self._closing: set[asyncio.Future[None]] = set()
 
-    def make_room(self) -> None:
+    def make_room(self, verb: str) -> None:
         """Drops episodes while all places are taken: ended ones, then the least recently used.
 
         Resets at the same time may take more places than there are, until the next call.
 
         Raises:
-            ToolError: A turn of each is being judged.
+            ToolError: Each has a request in progress.
         """
         while len(self._open) >= self._limit:
             idle = [one for one in self._open.values() if not one.lock.locked()]
             if not idle:
-                raise ToolError(f"submit: {len(self._open)} turns are being judged; wait for one")
+                raise ToolError(f"{verb}: {len(self._open)} requests are in progress; wait for one")
             self.drop(next((one for one in idle if one.episode.ended), idle[0]))
 
     def add(self, start: Reset[aio.Episode]) -> _Open:
@@ -250,12 +291,20 @@ async def _close(one: _Open) -> None:
         await one.episode.close()
 
 
+CODE = "the whole source of the kernel"
+TASK = "starts a new episode of this task"
+EPISODE = "continues the episode of this handle"
+LANGUAGE = "if the task allows several"
+
+
 class _Tools:
     """The tools and resources. Agents read their docstrings."""
 
-    def __init__(self, settings: Settings, episodes: int) -> None:
+    def __init__(self, settings: Settings, episodes: int, uses: Mapping[str, int]) -> None:
         self._settings = settings
         self._episodes = _Episodes(episodes)
+        self._uses = uses
+        self._has_tools: bool | None = None  # None: the server was not asked yet
 
     async def list_tasks(
         self,
@@ -286,34 +335,39 @@ class _Tools:
     async def submit(
         self,
         context: Context,
-        code: Annotated[str, Field(description="the whole source of the kernel")],
-        task: Annotated[str, Field(description="starts a new episode of this task")] = "",
-        episode: Annotated[str, Field(description="continues the episode of this handle")] = "",
-        language: Annotated[str | None, Field(description="if the task allows several")] = None,
+        code: Annotated[str, Field(description=CODE)],
+        task: Annotated[str, Field(description=TASK)] = "",
+        episode: Annotated[str, Field(description=EPISODE)] = "",
+        language: Annotated[str | None, Field(description=LANGUAGE)] = None,
     ) -> Annotated[CallToolResult, Submitted]:
         """Builds, tests and times a kernel. Give task to start an episode, or episode to go on."""
-        if bool(task) == bool(episode):
-            raise ToolError("submit: expected exactly one of task and episode")
-        if task:
-            self._episodes.make_room()
-            start = self._settings.episode(task, None, None)
-            one = self._episodes.add(await self._ask(lambda client: client.reset(**start)))
-        else:
-            one = self._episodes.find(episode)
-        if one.lock.locked():
-            raise ToolError(f"submit: a turn of episode {one.handle} is not finished; wait for it")
-        async with one.lock:
-            try:
-                if one.in_doubt:
-                    await self._resume(one)
-                one.in_doubt = True
-                turn = await _judge(one, code, language, context)
-            except BaseException:
-                if task:
-                    self._episodes.drop(one)  # its handle was not returned
-                raise
+        async with self._use("submit", task, episode) as one:
+            turn = await _judge(one, code, language, context)
         submitted = Submitted(**one.state(), turn=turn)
         return _result(_summary(submitted), submitted)
+
+    def examine_with(self, name: str) -> Callable[..., Awaitable[CallToolResult]]:
+        """The tool ``name`` of hone, for a kernel."""
+
+        async def examine(
+            context: Context,
+            code: Annotated[str, Field(description=CODE)],
+            task: Annotated[str, Field(description=TASK)] = "",
+            episode: Annotated[str, Field(description=EPISODE)] = "",
+            language: Annotated[str | None, Field(description=LANGUAGE)] = None,
+        ) -> Annotated[CallToolResult, Examined]:
+            return await self._examine(name, code, task, episode, language, context)
+
+        return examine
+
+    async def hardware(
+        self,
+        context: Context,
+        task: Annotated[str, Field(description=TASK)] = "",
+        episode: Annotated[str, Field(description=EPISODE)] = "",
+    ) -> Annotated[CallToolResult, Examined]:
+        """The tool ``hardware`` of hone, which needs no kernel."""
+        return await self._examine("hardware", None, task, episode, None, context)
 
     async def history(self, episode: str) -> Annotated[CallToolResult, History]:
         """Lists the turns of an episode: outcomes, speedups and rewards."""
@@ -339,6 +393,61 @@ class _Tools:
     async def close(self) -> None:
         """Closes the episodes."""
         await self._episodes.close()
+
+    async def _examine(
+        self,
+        name: str,
+        code: str | None,
+        task: str,
+        episode: str,
+        language: str | None,
+        context: Context,
+    ) -> CallToolResult:
+        async with self._use(name, task, episode) as one:
+            found = await _call(one, name, code, language, context)
+        examined = Examined(
+            **one.state(),
+            tool=name,
+            feedback=found.text,
+            facts=_json(found.facts),
+            left=found.left,
+        )
+        head = f"episode {one.handle}; uses left of {name}: {found.left.get(name, 0)}"
+        return _result(f"{head}\n\n{found.text}".rstrip(), examined)
+
+    @contextlib.asynccontextmanager
+    async def _use(self, verb: str, task: str, episode: str) -> AsyncIterator[_Open]:
+        """Starts or continues an episode for one request, and holds its lock."""
+        if bool(task) == bool(episode):
+            raise ToolError(f"{verb}: expected exactly one of task and episode")
+        if task:
+            self._episodes.make_room(verb)
+            start = self._settings.episode(task, None, None)
+            start["options"] = {**await self._tool_options(), **self._settings.options}
+            one = self._episodes.add(await self._ask(lambda client: client.reset(**start)))
+        else:
+            one = self._episodes.find(episode)
+        if one.lock.locked():
+            raise ToolError(
+                f"{verb}: a request of episode {one.handle} is in progress; wait for it"
+            )
+        async with one.lock:
+            try:
+                if one.in_doubt:
+                    await self._resume(one)
+                one.in_doubt = True
+                yield one
+            except BaseException:
+                if task:
+                    self._episodes.drop(one)  # its handle was not returned
+                raise
+
+    async def _tool_options(self) -> dict[str, Any]:
+        """The reset option with the uses of tools, if the server's environment has tools."""
+        if self._has_tools is None:
+            described = await self._ask(lambda client: client.describe())
+            self._has_tools = bool((described.get("environment") or {}).get("tools"))
+        return {"tools": dict(self._uses)} if self._has_tools and self._uses else {}
 
     async def _resume(self, one: _Open) -> None:
         """Asks the server where an episode stands."""
@@ -374,7 +483,9 @@ def _resource_errors() -> Iterator[None]:
         raise ResourceNotFoundError(str(error)) from error
 
 
-async def _judge(one: _Open, code: str, language: str | None, context: Context) -> Turn:
+@contextlib.asynccontextmanager
+async def _reports(context: Context) -> AsyncIterator[Callable[[Mapping[str, Any]], None]]:
+    """Reports the stages of a request as MCP's progress, all of them before the answer."""
     reports: set[asyncio.Future[None]] = set()
 
     def report(body: Mapping[str, Any]) -> None:
@@ -383,14 +494,35 @@ async def _judge(one: _Open, code: str, language: str | None, context: Context) 
         reports.add(asyncio.ensure_future(progress))
 
     try:
-        step = one.episode.step(sendable(code), language=language, on_progress=report)
-        return one.add(await step)
-    except HoneError as error:
-        if not is_fault(error, resetting=False):
-            raise ToolError(_words(error)) from error
-        return one.fail(error)
+        yield report
     finally:
         await asyncio.gather(*reports, return_exceptions=True)
+
+
+async def _judge(one: _Open, code: str, language: str | None, context: Context) -> Turn:
+    async with _reports(context) as report:
+        try:
+            step = one.episode.step(sendable(code), language=language, on_progress=report)
+            return one.add(await step)
+        except HoneError as error:
+            if not is_fault(error, resetting=False):
+                raise ToolError(_words(error)) from error
+            return one.fail(error)
+
+
+async def _call(
+    one: _Open, name: str, code: str | None, language: str | None, context: Context
+) -> ToolResult:
+    """Calls a tool of hone. Even after a fault, the answer is an error: no turn is involved."""
+    async with _reports(context) as report:
+        source = None if code is None else sendable(code)
+        try:
+            found = await one.episode.tool(name, source, language=language, on_progress=report)
+        except HoneError as error:
+            raise ToolError(_words(error)) from error
+    one.in_doubt = False
+    one.turns_left = found.observation.get("turns_left")
+    return found
 
 
 def _words(error: HoneError) -> str:
@@ -444,21 +576,27 @@ def _json(value: object) -> Any:  # noqa: ANN401
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def server(settings: Settings, *, episodes: int = EPISODES) -> tuple[MCPServer, _Tools]:
+def server(
+    settings: Settings, *, episodes: int = EPISODES, uses: Mapping[str, int] = TOOL_USES
+) -> tuple[MCPServer, _Tools]:
     """Returns the MCP server and its tools, whose ``close()`` closes the episodes.
 
     Args:
         settings: The hone server and the rules of the episodes.
         episodes: How many to keep; see ``EPISODES``.
+        uses: Uses of each of hone's tools in an episode.
     """
-    tools = _Tools(settings, episodes)
+    tools = _Tools(settings, episodes, uses)
     mcp = MCPServer("hone", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
     read_only = ToolAnnotations(read_only_hint=True)
     for tool in (tools.list_tasks, tools.get_task, tools.history):
         mcp.tool(annotations=read_only)(tool)
-    mcp.tool(annotations=ToolAnnotations(destructive_hint=False, open_world_hint=False))(
-        tools.submit
-    )
+    closed_world = ToolAnnotations(destructive_hint=False, open_world_hint=False)
+    mcp.tool(annotations=closed_world)(tools.submit)
+    for name, count in uses.items():
+        if count > 0:
+            examine = tools.hardware if name == "hardware" else tools.examine_with(name)
+            mcp.tool(name=name, description=DESCRIPTIONS[name], annotations=closed_world)(examine)
     mcp.resource("hone://tasks/{+task}", name="prompt", mime_type="text/markdown")(tools.prompt)
     mcp.resource("hone://episodes/{episode}/turns/{turn}", name="feedback")(tools.feedback)
     return mcp, tools
@@ -550,7 +688,7 @@ async def _serve_http(mcp: MCPServer, tools: _Tools, host: str, port: int, token
 
 
 async def _serve(settings: Settings, given: argparse.Namespace, token: str) -> None:
-    mcp, tools = server(settings, episodes=given.episodes)
+    mcp, tools = server(settings, episodes=given.episodes, uses=given.tools)
     if given.http is not None:
         host, port = given.http
         await _serve_http(mcp, tools, host, port, token)
@@ -572,6 +710,19 @@ def _count(text: str) -> int:
     if not (text.isdecimal() and 1 <= int(text) <= 100_000):
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 1 to 100000")
     return int(text)
+
+
+def _tool_uses(text: str) -> dict[str, int]:
+    """Reads ``check=8,profile=4``; ``none`` for no tools."""
+    uses = dict.fromkeys(TOOL_USES, 0)
+    for part in [] if text == "none" else text.split(","):
+        name, _, count = part.partition("=")
+        if name not in uses or not count.isdecimal() or int(count) > 1000:
+            raise argparse.ArgumentTypeError(
+                f"found {part!r}, expected NAME=N with N up to 1000 and a name of {', '.join(uses)}"
+            )
+        uses[name] = int(count)
+    return uses
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -600,6 +751,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=EPISODES,
         metavar="N",
         help="episodes kept (default: %(default)s)",
+    )
+    default_uses = ",".join(f"{name}={count}" for name, count in TOOL_USES.items())
+    parser.add_argument(
+        "--tools",
+        type=_tool_uses,
+        default=default_uses,
+        metavar="NAME=N,...",
+        help="uses of each tool in an episode, or none "
+        "(default: 8 of check and compile, 4 of the others)",
     )
     parser.add_argument(
         "--http", type=_address, metavar="HOST:PORT", help="serve HTTP instead of stdio"

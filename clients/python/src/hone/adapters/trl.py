@@ -15,7 +15,8 @@
         train_dataset=Dataset.from_list(play.rows()),
     )
 
-After a fault of the machine the reward is None: TRL leaves that sample out of its group's mean and
+With the option ``tools`` the model may call the episode's tools, too. After a fault of the machine
+the reward is None: TRL leaves that sample out of its group's mean and
 gives it the advantage 0. See docs/trainers/trl.md.
 """
 
@@ -23,7 +24,10 @@ gives it the advantage 0. See docs/trainers/trl.md.
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
+import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,8 +37,9 @@ from typing import Any
 from hone.errors import HoneError
 
 from ._chat import Chat
-from ._play import Play, Settings, client_of
+from ._play import Play, Settings, client_of, tool_functions
 from ._record import Message, Record, text_of
+from ._tools import FAILED, OVER, TOOL_PROMPT, TOOLS_PROMPT, after_turn, expect_source, source
 from ._versions import require
 
 __all__ = [
@@ -51,11 +56,6 @@ Generate = Callable[[Any, list[list[int]]], tuple[list[list[int]], list[list[flo
 
 # A prompt of Rollouts begins with this and its task: TRL passes only prompts to rollout functions.
 _TASK_PREFIX = "hone:"
-_TOOL_PROMPT = (
-    "Write the kernel that is asked for below. Instead of answering with a fenced block, call "
-    "submit_kernel with the whole source file; its answer says what became of it. Improve the "
-    "kernel and call it again while turns are left.\n\n"
-)
 _PARALLEL_MAX = 64
 # After a fault at reset: TRL needs a prompt and an answer, and masks them.
 _NO_PROMPT: list[Message] = [{"role": "user", "content": "Answer with one word."}]
@@ -64,8 +64,9 @@ _NO_PROMPT: list[Message] = [{"role": "user", "content": "Answer with one word."
 class KernelEnvironment:
     """One episode at a time with the tool ``submit_kernel``; made by ``Environments``.
 
-    TRL makes a tool of every public method except ``reset`` and ``get_reward``. It never closes an
-    environment, so ``get_reward`` does.
+    With the option ``tools``, it has a method for each of hone's tools. TRL makes a tool of every
+    public method except ``reset`` and ``get_reward``. It never closes an environment, so
+    ``get_reward`` does.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -109,21 +110,25 @@ class KernelEnvironment:
         Returns:
             What became of it, and how many turns are left.
         """
-        if not isinstance(code, str):
-            return f"Nothing was judged: code must be a string with the source, found {code!r:.80}."
-        if self.record.ended:
-            return "The episode is over: nothing more is judged. Answer with one word."
         try:
-            # Models put fences around source even if the tool asks for plain source.
-            fenced = "```" in code
-            feedback = self._play.step(None if fenced else code, response=code if fenced else None)
+            expect_source(code)
+        except ValueError as error:
+            return str(error)
+        if self.record.ended:
+            return OVER
+        try:
+            feedback = self._play.step(**source(code))
         except HoneError as error:
             self._error = error  # TRL shows the model this error, and scores the sample
             raise
-        if self.record.fault is not None:
-            return "The environment failed; this is not your fault. Answer with one word."
-        over = "\n\nThe episode is over." if self.record.ended else ""
-        return text_of(feedback) + over
+        return after_turn(self.record, feedback)
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> str:
+        """Calls a tool of hone. The model gets its mistakes as answers."""
+        if self.record.ended:
+            return OVER
+        answer = self._play.call(name, arguments)
+        return FAILED if self.record.fault is not None else answer
 
     def get_reward(self) -> float | None:
         """The episode's return; None after a fault, which TRL leaves out of training.
@@ -157,12 +162,25 @@ class Environments(Settings):
 
         Raises:
             hone.Unavailable: No server answered.
+            ValueError: The options name a tool that the server's environment does not have.
         """
-        return KernelEnvironment(self)
+        return self._class(self)
+
+    @functools.cached_property
+    def _class(self) -> type[KernelEnvironment]:
+        """TRL reads the tools from a class, before any episode."""
+        if not self.tools:
+            return KernelEnvironment
+        functions = tool_functions(self)
+        known = [one["name"] for one in functions]
+        if unknown := sorted(set(self.tools) - set(known)):
+            raise ValueError(f"option tools: found {unknown}, expected some of {known}")
+        return _with_tools(json.dumps([one for one in functions if one["name"] in self.tools]))
 
     def rows(self) -> list[Row]:
         """A dataset of the server's tasks: ``prompt`` and ``task``, one row each."""
-        prompt = [{"role": "user", "content": _TOOL_PROMPT}]
+        words = TOOL_PROMPT + (TOOLS_PROMPT if self.tools else "")
+        prompt = [{"role": "user", "content": words}]
         return [{"prompt": prompt, "task": task} for task in _tasks(self)]
 
 
@@ -211,13 +229,14 @@ class Rollouts(Settings):
             wrote), and for reward functions ``hone_score`` (float or None), ``hone_rewards`` and
             ``hone_returns`` (of each turn) and ``hone_fault`` (str or None): one for each prompt.
         """
+        tokenizer = trainer._tokenizer
         chat = Chat(
-            trainer._tokenizer,
+            tokenizer,
             template=trainer.chat_template,
             arguments=trainer.chat_template_kwargs,
             ends=trainer.eos_token_ids,
         )
-        self._check(chat, trainer._tokenizer)
+        self._check(chat, tokenizer)
         plays = [Play(self) for _ in prompts]
         names, groups = [_task_of(prompt) for prompt in prompts], _groups(len(prompts), trainer)
         with ThreadPoolExecutor(max(1, min(_PARALLEL_MAX, len(plays)))) as pool:
@@ -225,7 +244,7 @@ class Rollouts(Settings):
                 lambda p, task, group: p.start(task, group=group), plays, names, groups
             )
             rollouts = [
-                _Rollout(play, chat.prompt(messages or _NO_PROMPT))
+                _Rollout(play, chat.prompt(messages or _NO_PROMPT, play.tools.functions))
                 for play, messages in zip(plays, list(starts), strict=True)
             ]
             self._play(rollouts, chat, trainer, pool)
@@ -243,36 +262,40 @@ class Rollouts(Settings):
         }
 
     def _check(self, chat: Chat, tokenizer: Any) -> None:
-        """Refuses a template that fails after the first turn."""
-        if self.options.get("max_turns") == 1:
+        """Refuses a template that fails after the first turn, or cannot write tool calls."""
+        if self.tools:
+            _expect_tool_calls(tokenizer)
+        elif self.options.get("max_turns") == 1:
             return
         try:
-            chat.check()
+            chat.check(tools=bool(self.tools))
         except ValueError as error:
             raise ValueError(f"{error}; {_template_that_works(tokenizer)}") from None
 
     def _play(
         self, rollouts: list[_Rollout], chat: Chat, trainer: Any, pool: ThreadPoolExecutor
     ) -> None:
-        """Generates and judges one turn of all rollouts, until all are over."""
+        """Generates and judges one answer of all rollouts, until all are over."""
         generate = self.generate or _generate
         room: int = trainer.max_completion_length
-        for _ in range(room):  # a turn takes a token at least
+        for _ in range(room):  # an answer has at least one token
             going = [one for one in rollouts if not one.over]
             if not going:
                 return
             answers, logprobs = generate(trainer, [one.ids for one in going])
-            texts = []
+            texts, calls = [], []
             for at, (one, answer) in enumerate(zip(going, answers, strict=True)):
                 answer = answer[: room - len(one.completion_ids)]
+                ends = chat.ends_turn(answer)
+                calls.append(_calls(trainer._tokenizer, one, answer) if ends else [])
                 one.extend(answer, logprobs[at][: len(answer)] if logprobs else None, model=True)
-                one.over = not chat.ends_turn(answer)
+                one.over = not ends
                 texts.append(chat.text(answer))
             # Only judging uses threads: tokenizers are not thread-safe.
-            judged = pool.map(lambda one, text: one.play.step(response=text), going, texts)
+            judged = pool.map(_respond, [one.play for one in going], texts, calls)
             for one, feedback in zip(going, list(judged), strict=True):
                 words = chat.between(one.completion_ids, feedback) if feedback else []
-                # A turn needs room for an answer.
+                # The next answer needs room.
                 is_full = len(one.completion_ids) + len(words) >= room
                 one.over = one.over or not words or one.play.record.ended or is_full
                 if not one.over:
@@ -313,6 +336,92 @@ class _Rollout:
             self.logprobs = None
         else:
             self.logprobs += logprobs
+
+
+def _calls(tokenizer: Any, rollout: _Rollout, answer: list[int]) -> list[tuple[str, Any]]:
+    """The names and arguments of an answer's tool calls; none if no tool may be called."""
+    tools = rollout.play.tools
+    if not tools.may_call:
+        return []
+    parse = importlib.import_module("trl.chat_template_utils").parse_response
+    parsed = parse(tokenizer, answer, prefix=rollout.ids, tools=tools.functions)
+    named = [call.get("function", call) for call in parsed.get("tool_calls") or []]
+    return [(call["name"], call["arguments"]) for call in named]
+
+
+def _respond(play: Play, text: str, calls: list[tuple[str, Any]]) -> list[Message]:
+    """Calls the tools of an answer, or submits it. Returns the environment's messages."""
+    if not calls:
+        return play.step(response=text)
+    answers = [(name, play.call(name, arguments)) for name, arguments in calls]
+    if play.record.ended:
+        return []
+    return [{"role": "tool", "name": name, "content": answer} for name, answer in answers]
+
+
+def _expect_tool_calls(tokenizer: Any) -> None:
+    """Checks that a tokenizer writes and reads tool calls.
+
+    Raises:
+        ValueError: It cannot write them, or cannot read them.
+    """
+    templates = importlib.import_module("trl.chat_template_utils")
+    if not templates.supports_tool_calling(tokenizer):
+        raise ValueError(
+            "option tools: the chat template does not write tool calls and their answers; leave "
+            "the option out, or use a template that supports tools"
+        )
+    if any(getattr(tokenizer, one, None) for one in ("response_template", "response_schema")):
+        return
+    try:
+        templates.add_response_schema(tokenizer)
+    except ValueError as error:
+        raise ValueError(
+            "option tools: the tokenizer cannot read tool calls; call "
+            "trl.chat_template_utils.add_response_schema(tokenizer) before you replace its chat "
+            f"template ({error})"
+        ) from None
+
+
+_TYPES: dict[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
+
+
+@functools.cache
+def _with_tools(functions: str) -> type[KernelEnvironment]:
+    """A subclass with a method for each function. Equal functions give the same class.
+
+    TRL has one reward for each class of environments, which it names after the class.
+    """
+    methods = {one["name"]: _method(one) for one in json.loads(functions)}
+    return type("KernelEnvironment", (KernelEnvironment,), methods)
+
+
+def _method(function: dict[str, Any]) -> Callable[..., str]:
+    """A method whose signature and docstring give TRL the schema of a function."""
+    name, parameters = function["name"], function["parameters"]
+    required = parameters.get("required") or []
+
+    def call(self: KernelEnvironment, **arguments: Any) -> str:
+        return self._call(name, arguments)
+
+    hints: dict[str, Any] = {"return": str}
+    signature = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    lines = [function.get("description", ""), ""]
+    for at, (one, schema) in enumerate((parameters.get("properties") or {}).items()):
+        kind = _TYPES[schema["type"]]
+        hints[one] = kind if one in required else kind | None
+        default = inspect.Parameter.empty if one in required else None
+        signature.append(
+            inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, default=default).replace(
+                annotation=hints[one]
+            )
+        )
+        lines += [*(["Args:"] if at == 0 else []), f"    {one}: {schema.get('description', one)}"]
+    call.__name__, call.__qualname__ = name, f"KernelEnvironment.{name}"
+    call.__doc__ = "\n".join(lines)
+    call.__annotations__ = hints
+    call.__signature__ = inspect.Signature(signature, return_annotation=str)  # type: ignore[attr-defined]
+    return call
 
 
 def _require_trl() -> None:

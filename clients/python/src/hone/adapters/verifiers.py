@@ -4,7 +4,8 @@
         --env.taskset.endpoint tcp://127.0.0.1:5917
 
 finds it as the module ``hone_kernels``. The environment speaks first: hone's prompt, then its
-feedback after each answer. A fault of the machine fails the episode (``episode.ok`` False, no
+feedback after each answer. With the option ``tools``, the player may call the episode's tools
+before it answers. A fault of the machine fails the episode (``episode.ok`` False, no
 reward), which ``--env.retries`` plays again. See docs/trainers/verifiers.md.
 """
 
@@ -21,9 +22,11 @@ require("hone.adapters.verifiers", "verifiers", "0.4", "0.5")
 
 import httpx  # noqa: E402 - a dependency of verifiers, after the check of its version
 import verifiers.v1 as vf  # noqa: E402
+from verifiers.v1.dialects.chat import message_to_wire  # noqa: E402
 from verifiers.v1.runtimes import ProgramResult, SubprocessConfig  # noqa: E402
 
 MODEL_SECONDS_MAX = 3600.0
+_NO_MORE_CALLS = "error: no tool can be called any more; the answer was judged without the call"
 
 
 class HoneTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
@@ -45,12 +48,19 @@ class HoneTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
 
 
 class HoneData(vf.TaskData):  # type: ignore[misc]
-    """A task's name on the server. The prompt comes with the episode."""
+    """A task's name on the server. The prompt and the function tools come with the episode."""
 
     hone_task: str
+    hone_tools: list[dict[str, Any]] = []  # noqa: RUF012 - pydantic copies it
 
 
-class HoneTask(vf.Task[HoneData, vf.State, vf.TaskConfig]):  # type: ignore[misc]
+class HoneState(vf.State):  # type: ignore[misc]
+    """Whether the player may call tools in its next answer."""
+
+    may_call: bool = True
+
+
+class HoneTask(vf.Task[HoneData, HoneState, vf.TaskConfig]):  # type: ignore[misc]
     """One task of a server."""
 
 
@@ -70,7 +80,7 @@ class HoneTaskset(vf.Taskset[HoneTask, HoneTasksetConfig]):  # type: ignore[misc
 
 
 class HoneEnvConfig(vf.EnvConfig):  # type: ignore[misc]
-    """The player has no tools and needs no sandbox: hone judges kernels in its own sandbox."""
+    """The player needs no sandbox: hone judges kernels, and runs its tools, in its own sandbox."""
 
     player: vf.AgentConfig = vf.AgentConfig(runtime=SubprocessConfig())
 
@@ -95,7 +105,9 @@ class HoneEnv(vf.Env[HoneEnvConfig]):  # type: ignore[misc]
             if play.record.fault is not None:
                 raise FaultError(play.record.fault)
             system = [m for m in messages if m["role"] == "system"]
-            spoken = task.with_data(system_prompt=text_of(system) or None)
+            spoken = task.with_data(
+                system_prompt=text_of(system) or None, hone_tools=play.tools.functions
+            )
             async with agents.player.interaction(spoken) as interaction:
                 await _converse(interaction, play, [m for m in messages if m not in system])
                 trace = interaction.trace
@@ -113,13 +125,33 @@ class HoneEnv(vf.Env[HoneEnvConfig]):  # type: ignore[misc]
 
 
 async def _converse(interaction: Any, play: AsyncPlay, messages: list[Message]) -> None:  # noqa: ANN401
-    """Submits each answer, until the episode or the model ends."""
-    segment = await interaction.turn(text_of(messages))
-    while not segment.terminated:
-        feedback = await play.step(response=segment.last_reply)
+    """Answers each tool call and submits each answer, until the episode or the model ends."""
+    said: str | list[Any] = text_of(messages)
+    while True:
+        may_call = interaction.trace.state.may_call = play.tools.may_call
+        segment = await interaction.turn(said)
+        if segment.terminated:
+            return
+        calls = _calls(segment)
+        if calls and may_call:
+            said = [_answer(call, await play.call(call.name, call.arguments)) for call in calls]
+        else:
+            feedback = text_of(await play.step(response=segment.last_reply))
+            # Some providers refuse a conversation in which a call has no answer.
+            unmade = [_answer(call, _NO_MORE_CALLS) for call in calls]
+            said = [*unmade, vf.UserMessage(content=feedback)] if unmade else feedback
         if play.record.ended:
             return
-        segment = await interaction.turn(text_of(feedback))
+
+
+def _calls(segment: Any) -> list[Any]:  # noqa: ANN401
+    """The tool calls of the last answer."""
+    answers = [one for one in segment.messages if isinstance(one, vf.AssistantMessage)]
+    return list(answers[-1].tool_calls or []) if answers else []
+
+
+def _answer(call: Any, text: str) -> Any:  # noqa: ANN401
+    return vf.ToolMessage(tool_call_id=call.id, name=call.name, content=text)
 
 
 class HoneHarnessConfig(vf.HarnessConfig):  # type: ignore[misc]
@@ -127,7 +159,7 @@ class HoneHarnessConfig(vf.HarnessConfig):  # type: ignore[misc]
 
 
 class HoneHarness(vf.Harness[HoneHarnessConfig]):  # type: ignore[misc]
-    """Calls the model from this process: no sandbox, no program to install, no tools."""
+    """Calls the model from this process: no sandbox, no program to install."""
 
     APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True
@@ -151,11 +183,15 @@ class HoneHarness(vf.Harness[HoneHarnessConfig]):  # type: ignore[misc]
             messages.append({"role": "user", "content": prompt})
         else:
             given = prompt or []
-            messages += [m.model_dump(include={"role", "content"}) for m in given]
+            messages += [message_to_wire(one) for one in given]
+        body: dict[str, Any] = {"model": ctx.model, "messages": messages}
+        if data.hone_tools:
+            choice = "auto" if trace.state.may_call else "none"
+            body |= {"tools": data.hone_tools, "tool_choice": choice}
         async with httpx.AsyncClient(timeout=MODEL_SECONDS_MAX, trust_env=False) as client:
             reply = await client.post(
                 f"{endpoint}/chat/completions",
-                json={"model": ctx.model, "messages": messages},
+                json=body,
                 headers={"Authorization": f"Bearer {secret}"},
             )
         failed = reply.status_code != 200
@@ -169,6 +205,7 @@ __all__ = [
     "HoneEnvConfig",
     "HoneHarness",
     "HoneHarnessConfig",
+    "HoneState",
     "HoneTask",
     "HoneTaskset",
     "HoneTasksetConfig",

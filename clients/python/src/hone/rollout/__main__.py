@@ -27,8 +27,9 @@ _EPILOGUE = """Examples:
   hone rollout --vllm-url http://gpu:8000 --output t.json --dataset tasks --multi-turn --samples 4
   hone rollout --url URL --output t.json --kernelbench-samples 100 --multi-turn --max-turns 4
 
-Started again with the same arguments it goes on where it stopped, and asks nothing twice.
-Exit status: 0 all samples are finished, 2 wrong usage, 3 some could not be, 130 interrupted."""
+The same command continues an interrupted run and repeats no answered request.
+Exit status: 0 all samples are finished, 2 wrong usage, 3 some samples could not be finished,
+130 interrupted."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,6 +103,7 @@ def _settings(given: argparse.Namespace) -> Settings:
         price_input=given.price_input,
         price_output=given.price_output,
         min_speedup=given.min_speedup,
+        tools=None if given.tools is None else _tools(given.tools),
         options={name: value for name, value in named.items() if value is not None},
     )
 
@@ -112,6 +114,19 @@ def _dataset(text: str) -> tuple[str, int | None]:
     if not name or (colon and not (count.isdecimal() and int(count) > 0)):
         raise UsageError(f"--dataset: found {text!r}, expected NAME or NAME:COUNT")
     return name, int(count) if colon else None
+
+
+def _tools(text: str) -> dict[str, int]:
+    """``check=4,profile=2``, or ``none``."""
+    if text == "none":
+        return {}
+    tools = {}
+    for one in text.split(","):
+        name, _, uses = one.partition("=")
+        if not name or not uses.isdecimal():
+            raise UsageError(f"--tools: found {one!r}, expected NAME=USES, or none")
+        tools[name] = int(uses)
+    return tools
 
 
 def _key(path: str | None) -> str | None:
@@ -143,63 +158,120 @@ def _amount(text: str) -> float:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hone rollout",
-        description="Has a model play a server's tasks, and keeps what it said and what came of it",
+        description="Let a model behind an OpenAI-compatible endpoint play a server's tasks.",
         epilog=_EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    model = parser.add_argument_group("the model")
+    model = parser.add_argument_group("model")
     add = model.add_argument
-    add("--url", "--vllm-url", required=True, help="OpenAI-compatible: http://HOST:PORT/v1")
-    add("--model", help="its name; without one the endpoint is asked which it has")
-    add("--api-key-file", metavar="FILE", help="the key is its one line")
-    add("--temperature", type=_amount, help="without it, the endpoint's own")
-    add("--max-tokens", type=_count, metavar="N", help="of an answer")
-    add("--stream", action="store_true", help="have answers streamed")
-    add("--retries", type=int, default=6, metavar="N", help="of a request (6)")
-    add("--retry-wait", type=_amount, default=1.0, metavar="S", help="before the first (1)")
-    add("--request-timeout", type=_amount, default=600.0, metavar="S", help="without a byte (600)")
-    add("--price-input", type=_amount, default=0.0, metavar="P", help="of 1e6 tokens of prompts")
-    add("--price-output", type=_amount, default=0.0, metavar="P", help="of 1e6 tokens of answers")
+    add("--url", "--vllm-url", required=True, help="base URL of the endpoint: http://HOST:PORT/v1")
+    add("--model", help="name of the model (default: the endpoint's only one)")
+    add("--api-key-file", metavar="FILE", help="file with the API key on one line")
+    add("--temperature", type=_amount, help="sampling temperature (default: the endpoint's)")
+    add("--max-tokens", type=_count, metavar="N", help="maximum number of tokens of an answer")
+    add("--stream", action="store_true", help="stream the answers")
+    add("--retries", type=int, default=6, metavar="N", help="retries of a request (default: 6)")
+    add(
+        "--retry-wait",
+        type=_amount,
+        default=1.0,
+        metavar="S",
+        help="wait before the first retry (s, default: 1)",
+    )
+    add(
+        "--request-timeout",
+        type=_amount,
+        default=600.0,
+        metavar="S",
+        help="longest wait for the next byte of a reply (s, default: 600)",
+    )
+    for side, tokens in (("input", "prompt"), ("output", "answer")):
+        said = f"price of a million {tokens} tokens"
+        add(f"--price-{side}", type=_amount, default=0.0, metavar="P", help=said)
     _add_tasks(parser)
-    run_group = parser.add_argument_group("the run")
+    run_group = parser.add_argument_group("run")
     add = run_group.add_argument
-    add("--output", required=True, metavar="FILE", help="traces in the seed's layout, JSON")
-    add("--batch-size", type=_count, default=8, metavar="N", help="samples at once (8)")
-    add("--save-interval", type=_count, default=10, metavar="N", help="samples between writes (10)")
+    add(
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="file for the traces, in the KernelBench Triton layout",
+    )
+    add("--batch-size", type=_count, default=8, metavar="N", help="samples at a time (default: 8)")
+    add(
+        "--save-interval",
+        type=_count,
+        default=10,
+        metavar="N",
+        help="samples between writes (default: 10)",
+    )
     add(
         "--min-speedup",
         type=_amount,
         default=0.0,
         metavar="X",
-        help="of what is kept to learn from",
+        help="smallest speedup of a conversation in the file for SFT (default: 0)",
     )
     add("--json", action="store_true", help="print the summary as JSON")
     add("--quiet", action="store_true", help="show no progress")
-    server = parser.add_argument_group("hone's server")
+    server = parser.add_argument_group("server")
     add = server.add_argument
-    add("--endpoint", default=DEFAULT_ENDPOINT, help=f"({DEFAULT_ENDPOINT})")
-    add("--key", metavar="FILE", help="this client's key")
-    add("--server-key", metavar="FILE", help="the server's public key")
-    add("--step-timeout", type=_amount, default=600.0, metavar="S", help="of a verdict (600)")
+    add(
+        "--endpoint",
+        default=DEFAULT_ENDPOINT,
+        help=f"address of hone serve (default: {DEFAULT_ENDPOINT})",
+    )
+    add("--key", metavar="FILE", help="client key file, if the server requires keys")
+    add("--server-key", metavar="FILE", help="public key of the server (default: from --key)")
+    add(
+        "--step-timeout",
+        type=_amount,
+        default=600.0,
+        metavar="S",
+        help="timeout of a step (s, default: 600)",
+    )
     return parser
 
 
 def _add_tasks(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is played")
+    group = parser.add_argument_group("tasks")
     add = group.add_argument
-    add("--tasks", nargs="+", default=[], metavar="TASK", help="ids; 'kernelbench/level1/*' too")
-    add("--dataset", action="append", default=[], metavar="NAME[:N]", help="all of it, or N tasks")
-    add("--kernelbench-samples", type=int, default=0, metavar="N", help="N tasks of kernelbench")
-    add("--kernelbook-samples", type=int, default=0, metavar="N", help="N tasks of kernelbook")
-    add("--seed", type=int, help="draws the N; without it they are the first")
-    add("--samples", type=_count, default=1, metavar="N", help="of each task (1)")
-    add("--once", action="store_true", help="no second attempt at a sample that failed wholly")
-    add("--multi-turn", action="store_true", help="have feedback answered")
-    add("--max-turns", type=_count, metavar="N", help=f"with --multi-turn ({DEFAULT_TURNS})")
-    add("--prompt", choices=("zero_shot", "few_shot"), help="the form of the prompt")
-    add("--hardware", metavar="TEXT", help="what the prompt says of the machine")
-    add("--language", help="one of the tasks'")
-    add("--reward", metavar="NAME", help="the server's reward plugin")
+    add(
+        "--tasks",
+        nargs="+",
+        default=[],
+        metavar="TASK",
+        help="tasks by id, or patterns such as 'kernelbench/level1/*'",
+    )
+    add(
+        "--dataset",
+        action="append",
+        default=[],
+        metavar="NAME[:N]",
+        help="a dataset, or N of its tasks (repeatable)",
+    )
+    for name in ("kernelbench", "kernelbook"):
+        said = f"N tasks of the dataset {name}"
+        add(f"--{name}-samples", type=int, default=0, metavar="N", help=said)
+    add("--seed", type=int, help="seed of a random selection (default: the first N tasks)")
+    add("--samples", type=_count, default=1, metavar="N", help="samples of each task (default: 1)")
+    add("--once", action="store_true", help="do not repeat a sample in which no turn was correct")
+    add("--multi-turn", action="store_true", help="play several turns, with feedback")
+    add(
+        "--max-turns",
+        type=_count,
+        metavar="N",
+        help=f"turns with --multi-turn (default: {DEFAULT_TURNS})",
+    )
+    add("--prompt", choices=("zero_shot", "few_shot"), help="form of the prompt")
+    add("--hardware", metavar="TEXT", help="description of the machine in the prompt")
+    add("--language", help="language of the submissions (default: the task's)")
+    add("--reward", metavar="NAME", help="reward plugin (default: the server's)")
+    add(
+        "--tools",
+        metavar="NAME=N,...",
+        help="uses of each tool in an episode, or none (default: the server's)",
+    )
 
 
 if __name__ == "__main__":

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from hone._functions import function_tools, may_call
+
 from ._ledger import Event
 from ._settings import STOP_SPEEDUP, Settings
 
-Message = dict[str, str]
+Message = dict[str, Any]
 
 
 @dataclass
@@ -54,6 +56,43 @@ class Turn:
 
 
 @dataclass
+class ToolUse:
+    """A model's answer with tool calls, and their results.
+
+    Attributes:
+        turn: The open turn, from 1.
+        answer: As ``Answer.plain()``, with ``tool_calls``.
+        at: Time of the answer (s since 1970).
+        results: For each call that is done: ``id``, ``content``, ``tool``, ``facts`` and ``call``,
+            the server's number of the call; None if the server did not do it.
+    """
+
+    turn: int
+    answer: dict[str, Any]
+    at: float
+    results: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def next_call(self) -> dict[str, Any] | None:
+        """The first call that is not done."""
+        calls: list[dict[str, Any]] = self.answer["tool_calls"]
+        return calls[len(self.results)] if len(self.results) < len(calls) else None
+
+    @property
+    def messages(self) -> list[Message]:
+        """The calls and their results, as the endpoint takes them."""
+        calls = self.answer["tool_calls"]
+        said = {"role": "assistant", "content": self.answer["text"], "tool_calls": calls}
+        return [
+            said,
+            *(
+                {"role": "tool", "tool_call_id": one["id"], "content": one["content"]}
+                for one in self.results
+            ),
+        ]
+
+
+@dataclass
 class Attempt:
     """One try at one sample.
 
@@ -63,6 +102,7 @@ class Attempt:
         number: 1, or 2 after a sample that failed wholly.
         start: What reset said: ``episode``, ``token``, ``task``, ``messages``, ``info``, ``at``.
         turns: In order; only the last may be without a result.
+        uses: Answers that called tools, in order; only the last may have calls that are not done.
         refusal: Why the endpoint does not take the conversation; empty where it does.
     """
 
@@ -72,6 +112,7 @@ class Attempt:
     turns_max: int
     start: Event = field(default_factory=dict)
     turns: list[Turn] = field(default_factory=list)
+    uses: list[ToolUse] = field(default_factory=list)
     refusal: str = ""
 
     @property
@@ -90,12 +131,62 @@ class Attempt:
         return self.turns[-1] if self.turns and self.turns[-1].result is None else None
 
     @property
+    def answers(self) -> list[dict[str, Any]]:
+        """All answers of the model."""
+        return [turn.answer for turn in self.turns] + [use.answer for use in self.uses]
+
+    @property
+    def unfinished_use(self) -> ToolUse | None:
+        """The answer with tool calls that still have to be done."""
+        return self.uses[-1] if self.uses and self.uses[-1].next_call is not None else None
+
+    @property
     def messages(self) -> list[Message]:
-        """The conversation so far, feedback included."""
+        """The conversation so far, tools and feedback included."""
+        return self.messages_until(len(self.turns) + 1)
+
+    def messages_until(self, turn: int) -> list[Message]:
+        """The conversation before the answer that ends a turn.
+
+        Args:
+            turn: From 1.
+        """
         said = list(self.start.get("messages") or [])
-        for turn in self.turns:
-            said += (turn.result or {}).get("messages") or []
+        for number in range(1, turn + 1):
+            for use in self.uses:
+                said += use.messages if use.turn == number else []
+            if number < turn and number <= len(self.turns):
+                said += (self.turns[number - 1].result or {}).get("messages") or []
         return said
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The episode's tools in the form of OpenAI's function tools."""
+        return function_tools(self.start.get("tools") or [])
+
+    def tools_left(self) -> dict[str, int]:
+        """The uses of each tool that are left."""
+        left = dict(self.start.get("tools_left") or {})
+        for use in self.uses:
+            for result in use.results:
+                if result["call"] is not None:
+                    left[result["tool"]] = max(left.get(result["tool"], 0) - 1, 0)
+        return left
+
+    def may_call(self) -> bool:
+        """Whether tools are left, and the model has not made too many calls that failed."""
+        failed = sum(result["call"] is None for use in self.uses for result in use.results)
+        return may_call(self.tools_left(), failed, self.turns_max)
+
+    @property
+    def open_calls(self) -> int:
+        """The number of calls that the server did in the open turn."""
+        return sum(
+            result["call"] is not None
+            for use in self.uses
+            if use.turn == self.judged + 1
+            for result in use.results
+        )
 
     @property
     def reason(self) -> str | None:
@@ -131,8 +222,12 @@ class Attempt:
         kind = event["event"]
         if kind == "start":
             self.start = event
+        elif kind == "answer" and event["answer"].get("tool_calls"):
+            self.uses.append(ToolUse(len(self.turns) + 1, event["answer"], event["at"]))
         elif kind == "answer":
             self.turns.append(Turn(event["answer"], event["at"]))
+        elif kind == "called":
+            self.uses[-1].results.append(event["result"])
         elif kind == "judged":
             self.turns[-1].result = event["result"]
         elif kind == "refused":

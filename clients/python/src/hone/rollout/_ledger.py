@@ -93,7 +93,7 @@ class Ledger:
         return events
 
     def _check(self, identity: dict[str, Any]) -> None:
-        """Writes the identity to a new file, or compares it."""
+        """Writes the identity to a file without other events, or compares it."""
         if not self.past:
             self.append({"event": "rollout", "format": _FORMAT, "identity": identity})
             return
@@ -104,6 +104,11 @@ class Ledger:
                 "name another --output"
             )
         found = first.get("identity") or {}
+        if found != identity and not self.past:  # nothing was played with the other settings
+            os.ftruncate(self._file, 0)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            self.append({"event": "rollout", "format": _FORMAT, "identity": identity})
+            return
         for name in sorted({*found, *identity}):
             if found.get(name) != identity.get(name):
                 raise UsageError(

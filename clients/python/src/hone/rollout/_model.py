@@ -60,10 +60,13 @@ class Answer:
     refused: bool = False
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    tool_calls: tuple[dict[str, Any], ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """The answer as JSON can hold it."""
-        return asdict(self)
+        plain = asdict(self)
+        calls = list(plain.pop("tool_calls"))
+        return {**plain, "tool_calls": calls} if calls else plain
 
 
 class Model:
@@ -117,12 +120,21 @@ class Model:
             raise UsageError(f"--model: {self._base} has these models: {found}; name one")
         self.name = names[0]
 
-    async def ask(self, messages: list[dict[str, str]], request_id: str) -> Answer:
+    async def ask(
+        self,
+        messages: list[dict[str, Any]],
+        request_id: str,
+        tools: list[dict[str, Any]] | None = None,
+        *,
+        may_call: bool = True,
+    ) -> Answer:
         """Asks the model for an answer.
 
         Args:
             messages: The conversation.
             request_id: Sent as ``X-Request-Id``; the same in every retry of a turn.
+            tools: Function tools, in the endpoint's form; None or empty for none.
+            may_call: Whether the model may call them now.
 
         Raises:
             ModelError: There is no answer after all retries.
@@ -132,6 +144,8 @@ class Model:
             body["temperature"] = self._settings.temperature
         if self._settings.max_tokens is not None:
             body["max_tokens"] = self._settings.max_tokens
+        if tools:
+            body |= {"tools": tools, "tool_choice": "auto" if may_call else "none"}
         if self._settings.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
 
@@ -209,6 +223,7 @@ def _whole(reply: dict[str, Any]) -> Answer:
         _text(message.get("refusal")),
         choices[0].get("finish_reason"),
         reply.get("usage"),
+        _calls(message.get("tool_calls")),
     )
 
 
@@ -217,6 +232,7 @@ def _streamed(raw: bytes) -> Answer:
     parts: dict[str, list[str]] = {"content": [], "reasoning": [], "refusal": []}
     finish = usage = None
     done = False
+    calls: dict[int, dict[str, Any]] = {}
     for line in raw.decode("utf-8", errors="replace").split("\n"):
         data = line.removeprefix("data:").strip()
         if not line.startswith("data:"):
@@ -234,16 +250,54 @@ def _streamed(raw: bytes) -> Answer:
             )
             parts["refusal"].append(_text(delta.get("refusal")))
             finish = choice.get("finish_reason") or finish
+            _join_calls(calls, delta.get("tool_calls"))
     if not done and finish is None:
         raise _TryAgain(f"a stream that ended early ({len(raw)} bytes)")
     content, reasoning, refusal = ("".join(part) for part in parts.values())
-    return _answer(content, reasoning, refusal, finish, usage)
+    return _answer(content, reasoning, refusal, finish, usage, _calls(list(calls.values())))
 
 
-def _answer(content: str, reasoning: str, refusal: str, finish: object, usage: object) -> Answer:
+def _join_calls(calls: dict[int, dict[str, Any]], deltas: object) -> None:
+    """Adds the parts of tool calls that an event of a stream has."""
+    for delta in deltas if isinstance(deltas, list) else []:
+        if not isinstance(delta, dict):
+            continue
+        index = delta.get("index")
+        empty = {"id": "", "function": {"name": "", "arguments": ""}}
+        call = calls.setdefault(index if isinstance(index, int) else len(calls), empty)
+        call["id"] = call["id"] or str(delta.get("id") or "")
+        function = delta.get("function")
+        if isinstance(function, dict):
+            for part in ("name", "arguments"):
+                call["function"][part] += _text(function.get(part))
+
+
+def _calls(calls: object) -> tuple[dict[str, Any], ...]:
+    """Tool calls in one form: id, type, name, and arguments as text."""
+    found = []
+    for number, call in enumerate(calls if isinstance(calls, list) else [], 1):
+        if not isinstance(call, dict) or not isinstance(call.get("function"), dict):
+            continue
+        function = call["function"]
+        arguments = function.get("arguments")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+        said = {"name": _text(function.get("name")), "arguments": sendable(text)}
+        id = str(call.get("id") or f"call_{number}")
+        found.append({"id": id, "type": "function", "function": said})
+    return tuple(found)
+
+
+def _answer(
+    content: str,
+    reasoning: str,
+    refusal: str,
+    finish: object,
+    usage: object,
+    calls: tuple[dict[str, Any], ...],
+) -> Answer:
     """A refusal is an answer: asking again would press the model until it gives in."""
     refused = bool(refusal) or finish == "content_filter"
-    if not content and not refused and not reasoning:
+    if not content and not refused and not reasoning and not calls:
         raise _TryAgain("an answer of no words")
     counted = usage if isinstance(usage, dict) else {}
     return Answer(
@@ -253,6 +307,7 @@ def _answer(content: str, reasoning: str, refusal: str, finish: object, usage: o
         refused=refused,
         prompt_tokens=int(counted.get("prompt_tokens") or 0),
         completion_tokens=int(counted.get("completion_tokens") or 0),
+        tool_calls=calls,
     )
 
 

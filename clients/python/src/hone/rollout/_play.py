@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hone import aio
+from hone._functions import call_arguments, expect_use_left, refusal
 from hone.errors import FailedPrecondition, HoneError, InvalidArgument, NotFound, Unavailable
 from hone.types import StepResult
 
@@ -52,17 +54,47 @@ class Player:
             return
         episode = await self._open(attempt)
         while attempt.reason is None:
-            if attempt.unjudged is None:
+            if attempt.unfinished_use is not None:
+                await self._call(attempt, episode)
+            elif attempt.unjudged is None:
                 await self._ask(attempt)
-            await self._judge(attempt, episode)
+            else:
+                await self._judge(attempt, episode)
         if not episode.ended:  # what is left in the middle is left open, to be gone on with
             await _close(episode)
 
     async def _ask(self, attempt: Attempt) -> None:
-        request_id = f"{attempt.key}/{attempt.number}/{attempt.judged + 1}"
-        answer = await self._model.ask(attempt.messages, request_id)
+        turn = attempt.judged + 1
+        request_id = f"{attempt.key}/{attempt.number}/{turn}"
+        uses = sum(use.turn == turn for use in attempt.uses)
+        may_call = attempt.may_call()
+        answer = await self._model.ask(
+            attempt.messages,
+            f"{request_id}.{uses}" if uses else request_id,
+            attempt.tools,
+            may_call=may_call,
+        )
+        if not may_call:  # not every endpoint heeds tool_choice
+            answer = replace(answer, tool_calls=())
         event = {"event": "answer", **name_of(attempt), "at": time.time()}
         self._record(attempt, {**event, "answer": answer.plain()})
+
+    async def _call(self, attempt: Attempt, episode: aio.Episode) -> None:
+        """Does the next tool call of the last answer. A mistake of the model is its result."""
+        use = attempt.unfinished_use
+        call = None if use is None else use.next_call
+        assert call is not None
+        name = call["function"]["name"]
+        result: dict[str, Any] = {"id": call["id"], "tool": name, "call": None, "facts": None}
+        try:
+            arguments = call_arguments(call["function"]["arguments"])
+            expect_use_left(name, attempt.tools_left())
+            found = await episode.tool(name, **arguments, timeout=self._settings.step_timeout)
+        except (ValueError, FailedPrecondition) as error:
+            result["content"] = refusal(error)
+        else:
+            result |= {"content": found.text, "call": found.call, "facts": found.facts}
+        self._record(attempt, {"event": "called", **name_of(attempt), "result": result})
 
     async def _judge(self, attempt: Attempt, episode: aio.Episode) -> None:
         answered = attempt.unjudged
@@ -83,8 +115,11 @@ class Player:
         episode = found.episode
         if episode.turn not in (attempt.judged, attempt.judged + 1):
             return await self._again(attempt)
-        # A verdict that was not recorded comes again for the same answer to the same turn.
-        episode.turn, episode.ended = attempt.judged, False
+        calls = attempt.open_calls
+        if episode.turn == attempt.judged and episode.calls not in (calls, calls + 1):
+            return await self._again(attempt)
+        # The server repeats an unrecorded verdict or tool result if it gets the same answer again.
+        episode.turn, episode.ended, episode.calls = attempt.judged, False, calls
         return episode
 
     async def _start(self, attempt: Attempt) -> aio.Episode:
@@ -95,13 +130,16 @@ class Player:
         event |= {"episode": start.episode.id, "token": start.episode.token, "info": start.info}
         event |= {"task": start.observation.get("task") or {}}
         event |= {"messages": list(start.observation.get("messages") or [])}
+        seen: Mapping[str, Any] = start.observation
+        event |= {name: seen[name] for name in ("tools", "tools_left") if name in seen}
         self._record(attempt, event)
         return start.episode
 
     async def _again(self, attempt: Attempt) -> aio.Episode:
         """Judges the recorded answers once more, for the server forgot them.
 
-        The records stay as they are, and with them the conversation.
+        The records stay as they are, and with them the conversation. Tool calls are not repeated,
+        for their results are recorded; what they used is counted here.
         """
         options = self._settings.episode_options(rebuilt=True)
         group, seed = f"rollout-{attempt.task}", attempt.start["info"].get("seed")

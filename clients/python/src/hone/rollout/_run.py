@@ -9,7 +9,7 @@ from collections import deque
 from typing import Any, TextIO
 
 from hone import aio
-from hone.errors import HoneError
+from hone.errors import HoneError, InvalidArgument
 
 from ._attempt import Attempt, Book, name_of
 from ._choose import choose
@@ -17,7 +17,7 @@ from ._ledger import Event, Ledger
 from ._model import Model, ModelError
 from ._play import Player
 from ._progress import Progress
-from ._settings import Settings
+from ._settings import Settings, UsageError
 from ._summary import summary
 from ._traces import hone_trace, kept, lines_of, seed_trace, write_whole
 
@@ -142,8 +142,8 @@ class _Rollout:
         """The samples that are still to be played, in order."""
         left = []
         for attempt in self.book.latest():
-            for turn in attempt.turns:
-                self.progress.answered(turn.answer)
+            for said in attempt.answers:
+                self.progress.answered(said)
             if attempt.reason is None:
                 left.append(attempt)
             elif self._deserves_another(attempt):
@@ -172,6 +172,10 @@ class _Rollout:
                 await player.play(attempt)
             except ModelError as error:
                 self._unanswered(attempt, error)
+            except InvalidArgument as error:
+                if not any(one.start for one in self.book.every()):  # none could begin
+                    raise UsageError(str(error)) from error
+                self._stuck(attempt, str(error))
             except HoneError as error:
                 self._stuck(attempt, str(error))
             if attempt.reason is not None:
@@ -179,7 +183,7 @@ class _Rollout:
 
     def _unanswered(self, attempt: Attempt, error: ModelError) -> None:
         """A conversation that the endpoint refuses is over; where it took none, it is of no use."""
-        if error.hopeless or (error.refused and not any(one.turns for one in self.book.every())):
+        if error.hopeless or (error.refused and not any(one.answers for one in self.book.every())):
             raise RunFailed(str(error)) from error
         if error.refused:
             said = {"event": "refused", **name_of(attempt), "message": str(error)}

@@ -50,6 +50,7 @@ class Settings:
         price_output: Price of a million answer tokens.
         min_speedup: Smallest speedup of a conversation that the rejection filter keeps.
         options: More options of every episode, such as ``{"reward": "kevin"}``.
+        tools: Uses of each tool in an episode; None for the server's own, empty for no tools.
     """
 
     url: str
@@ -79,6 +80,7 @@ class Settings:
     price_output: float = 0.0
     min_speedup: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
+    tools: dict[str, int] | None = None
 
     @property
     def turns(self) -> int:
@@ -102,12 +104,14 @@ class Settings:
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "options": self.options,
+            **({} if self.tools is None else {"tools": self.tools}),
         }
 
     def episode_options(self, *, rebuilt: bool = False) -> dict[str, Any]:
         """The options of ``reset``. A rebuilt episode has no stop speedup."""
         stop = None if rebuilt or not self.multi_turn else STOP_SPEEDUP
-        return {"stop_speedup": stop, **self.options, "max_turns": self.turns}
+        tools = {} if self.tools is None else {"tools": self.tools}
+        return {"stop_speedup": stop, **self.options, **tools, "max_turns": self.turns}
 
 
 def chat_url(url: str) -> str:

@@ -36,9 +36,9 @@ def tokens_of(attempts: Iterable[Attempt]) -> tuple[int, int]:
     """Of all prompts and of all answers."""
     prompts = answers = 0
     for attempt in attempts:
-        for turn in attempt.turns:
-            prompts += int(turn.answer.get("prompt_tokens") or 0)
-            answers += int(turn.answer.get("completion_tokens") or 0)
+        for said in attempt.answers:
+            prompts += int(said.get("prompt_tokens") or 0)
+            answers += int(said.get("completion_tokens") or 0)
     return prompts, answers
 
 
@@ -69,6 +69,15 @@ def summary(
         "unscored": sum(one.reason == "fault" for one in over),
         "tried_again": len(every) - len(counted),
         "answers": sum(len(one.turns) for one in every),
+        "tool_calls": dict(
+            Counter(
+                result["tool"]
+                for one in every
+                for use in one.uses
+                for result in use.results
+                if result["call"] is not None
+            )
+        ),
         "stop_reasons": dict(Counter(str(one.reason) for one in over)),
         "fast_p": {f"{p:g}": fast_p(over, p) for p in THRESHOLDS},
         "by_dataset": {
@@ -91,7 +100,7 @@ def words(totals: dict[str, Any]) -> str:
         f"{totals['finished']} of {totals['samples']} samples finished, {totals['correct']} correct"
         + (f", {totals['not_measured']} of them not measured" if totals["not_measured"] else "")
         + (f", {totals['unscored']} not scored" if totals["unscored"] else "")
-        + (f", {unfinished} to go: the same command goes on" if unfinished else "")
+        + (f", {unfinished} unfinished: run the same command to continue" if unfinished else "")
     ]
     rows = [("all", totals["fast_p"]), *totals["by_dataset"].items()]
     if len(rows) == 2:
@@ -108,4 +117,7 @@ def words(totals: dict[str, Any]) -> str:
         f"{totals['answers']} answers, {tokens['prompt']:,} + {tokens['completion']:,} tokens"
         + (f", {totals['spend']:.2f} spent" if totals["spend"] else "")
     )
+    if totals["tool_calls"]:
+        used = ", ".join(f"{tool} {count}" for tool, count in totals["tool_calls"].items())
+        lines.append(f"tool calls: {used}")
     return "\n".join(lines)

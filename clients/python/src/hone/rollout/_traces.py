@@ -54,12 +54,9 @@ def _module_of(facts: Json) -> str:
     return str(reference[-1][1]) if reference else description
 
 
-def _sent(attempt: Attempt) -> list[dict[str, str]]:
+def _sent(attempt: Attempt) -> list[Json]:
     """The messages of the last request."""
-    sent = list(attempt.start.get("messages") or [])
-    for turn in attempt.turns[:-1]:
-        sent += (turn.result or {}).get("messages") or []
-    return sent
+    return attempt.messages_until(max(len(attempt.turns), 1))
 
 
 def _seed_turn(number: int, turn: Turn, name: str) -> Json:
@@ -117,8 +114,10 @@ def _time(at: float | None) -> str | None:
 def hone_trace(attempt: Attempt, environment: str, reward: Json) -> Json:
     """A row as ``hone export`` writes them, in the form ``trajectories``."""
     start, turns = attempt.start, attempt.turns
-    rows, at = [], len(start.get("messages") or [])
+    rows: list[Json] = []
+    calls: list[Json] = []
     for number, turn in enumerate(turns, 1):
+        at = len(attempt.messages_until(number))
         result = turn.result or {}
         rows.append(
             {
@@ -132,7 +131,8 @@ def hone_trace(attempt: Attempt, environment: str, reward: Json) -> Json:
                 "at": turn.at,
             }
         )
-        at += len(result.get("messages") or [])
+    for number in range(1, len(turns) + 2):
+        calls += _calls_of(attempt, number)
     info = start.get("info") or {}
     last = (turns[-1].result or {}) if turns else {}
     return {
@@ -141,9 +141,35 @@ def hone_trace(attempt: Attempt, environment: str, reward: Json) -> Json:
         **{"group": info.get("group"), "seed": info.get("seed")},
         **{"state": "ended" if attempt.reason else "open", "opened_at": start.get("at")},
         **{"reward": reward, "parent": None, "parent_turn": None, "prompt_lost": False},
-        **{"messages": attempt.messages, "turns": rows, "returns": last.get("returns") or []},
+        **{"messages": attempt.messages, "turns": rows, "calls": calls},
+        **{"returns": last.get("returns") or []},
         **{"sample": attempt.sample, "attempt": attempt.number, "stop_reason": attempt.reason},
     }
+
+
+def _calls_of(attempt: Attempt, turn: int) -> list[Json]:
+    """The tool calls of a turn that the server did."""
+    uses = [use for use in attempt.uses if use.turn == turn]
+    at = len(attempt.messages_until(turn)) - sum(len(use.messages) for use in uses)
+    rows: list[Json] = []
+    ended = attempt.turns[turn - 1] if turn <= len(attempt.turns) else None
+    reward = (ended.result or {}).get("reward") if ended is not None else None
+    for use in uses:
+        for call, result in zip(use.answer["tool_calls"], use.results, strict=False):
+            if result["call"] is None:
+                continue
+            arguments = json.loads(call["function"]["arguments"] or "{}")
+            action = json.dumps({"tool": result["tool"], **arguments})
+            rows.append(
+                {
+                    **{"turn": turn, "call": result["call"], "tool": result["tool"]},
+                    **{"message": at, "action": action, "facts": result["facts"]},
+                    **{"verdict": None, "feedback": result["content"], "at": use.at},
+                    "turn_reward": reward,
+                }
+            )
+        at += len(use.messages)
+    return rows
 
 
 def kept(attempts: Iterable[Attempt], min_speedup: float) -> list[Json]:
@@ -162,9 +188,7 @@ def kept(attempts: Iterable[Attempt], min_speedup: float) -> list[Json]:
         if best is None or best.speedup < min_speedup:
             continue
         number = attempt.turns.index(best)
-        before = list(attempt.start.get("messages") or [])
-        for turn in attempt.turns[:number]:
-            before += (turn.result or {}).get("messages") or []
+        before = attempt.messages_until(number + 1)
         said = {"role": "assistant", "content": best.answer["text"]}
         rows.append(
             {

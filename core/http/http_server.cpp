@@ -1,5 +1,5 @@
 // The one file that includes cpp-httplib.
-#include "gateway/http_server.hpp"
+#include "http/http_server.hpp"
 
 #include <httplib.h>
 #include <poll.h>
@@ -24,7 +24,9 @@ constexpr char kJson[] = "application/json";
 
 void write(const HttpReply& reply, httplib::Response& response) {
   response.status = reply.status;
+  for (const auto& [name, value] : reply.headers) response.set_header(name, value);
   if (reply.retry_after_s) response.set_header("Retry-After", std::to_string(*reply.retry_after_s));
+  if (!reply.content_type.empty()) return response.set_content(reply.text, reply.content_type);
   response.set_content(to_json(reply.body), kJson);
 }
 
@@ -130,7 +132,7 @@ std::string_view refusal(int status) {
     case 400:
       return "the HTTP request is malformed";
     case 404:
-      return "unknown method; expected GET or POST";
+      return "unknown method";
     case 413:
       return "the request is too long";
     case 414:
@@ -206,10 +208,8 @@ class HttpServer::Impl {
       if (response.body.empty())
         write(http_error(response.status, refusal(response.status)), response);
     });
-    server_.set_exception_handler(
-        [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
-          write(http_error(500, "a fault of the gateway, see its log"), response);
-        });
+    server_.set_exception_handler([this](const httplib::Request&, httplib::Response& response,
+                                         const std::exception_ptr&) { write(fault(), response); });
     if (options_.port == 0) {
       port_ = server_.bind_to_any_port(options_.host);
     } else {
@@ -238,28 +238,74 @@ class HttpServer::Impl {
   int port() const { return port_; }
 
  private:
+  /// The cookie that stands for the token. Rationale: a hash, so that the browser's files do not contain the token;
+  /// with the port, because a browser sends a cookie to all ports of a host.
+  std::string cookie() const {
+    return "hone_" + std::to_string(port_) + "=" + sha256_hex("hone cookie " + options_.token);
+  }
+
+  bool has_cookie(const httplib::Request& request) const {
+    const std::string expected = cookie();
+    const std::string given = request.get_header_value("Cookie");
+    for (std::size_t at = 0; at < given.size();) {
+      const std::size_t end = std::min(given.find(';', at), given.size());
+      if (equal_secrets(std::string_view(given).substr(at, end - at), expected)) return true;
+      at = given.find_first_not_of("; ", end);
+    }
+    return false;
+  }
+
+  bool has_token(const httplib::Request& request) const {
+    const std::string given = request.get_header_value("Authorization");
+    return lower(given.substr(0, 7)) == "bearer " &&
+           equal_secrets(std::string_view(given).substr(7), options_.token);
+  }
+
+  HttpReply fault() const {
+    return http_error(500, "internal error of hone " + options_.who + "; see its log");
+  }
+
   HttpReply handle(const httplib::Request& request, std::string body) const {
     try {
       const Connection* peer = g_connection;
-      return handler_({request.method, request.path, std::move(body),
-                       [peer] { return peer != nullptr && peer->gone(); }});
+      HttpRequest asked{request.method, request.path, std::move(body),
+                        [peer] { return peer != nullptr && peer->gone(); }};
+      asked.query.assign(request.params.begin(), request.params.end());
+      return handler_(asked);
     } catch (const std::exception& error) {
-      log_error("gateway", std::string("an exception: ") + error.what());
-      return http_error(500, "a fault of the gateway, see its log");
+      log_error(options_.who, std::string("an exception: ") + error.what());
+      return fault();
     }
+  }
+
+  HttpReply logged_in() const {
+    HttpReply reply;
+    reply.headers = {{"Set-Cookie", cookie() + "; Path=/; HttpOnly; SameSite=Strict"},
+                     {"Cache-Control", "no-store"}};
+    return reply;
   }
 
   std::optional<HttpReply> refuse(const httplib::Request& request) const {
     const std::string& method = request.method;
     if (method != "GET" && method != "HEAD" && method != "POST")
       return http_error(404, refusal(404));
+    const bool reads = method == "GET" || method == "HEAD";
+    const auto& open = options_.public_paths;
+    const bool is_public = reads && std::find(open.begin(), open.end(), request.path) != open.end();
+    // Browsers say so when a page of another site, or of another port, makes the request.
+    const std::string site = request.get_header_value("Sec-Fetch-Site");
+    if (!is_public && !site.empty() && site != "same-origin" && site != "none")
+      return http_error(403, "a page of another site made this request; open hone's page itself");
     if (!options_.token.empty()) {
-      const std::string given = request.get_header_value("Authorization");
-      if (lower(given.substr(0, 7)) == "bearer " &&
-          equal_secrets(std::string_view(given).substr(7), options_.token))
+      if (is_public) return std::nullopt;
+      const bool browser = reads && !options_.login_path.empty();
+      if (has_token(request)) {
+        if (browser && request.path == options_.login_path) return logged_in();
         return std::nullopt;
-      return http_error(
-          401, "expected the header 'Authorization: Bearer TOKEN' with this gateway's token");
+      }
+      if (browser && has_cookie(request)) return std::nullopt;
+      return http_error(401, "expected the header 'Authorization: Bearer TOKEN' with this " +
+                                 options_.who + "'s token");
     }
     const std::string given = lower(request.get_header_value("Host"));
     std::string_view host = without_port(given);

@@ -1,5 +1,5 @@
 // What a gateway's door lets in: sizes, halves, types, tokens, names, and a port of its own.
-#include "gateway/http_server.hpp"
+#include "http/http_server.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -111,6 +111,17 @@ TEST(HttpServer, CrossSiteRequest_IsRefused) {
             "HTTP/1.1 415 Unsupported Media Type");
   EXPECT_EQ(line_of(talk(server->port(), post("{}", "Host: leads.here.example\r\n"))),
             "HTTP/1.1 403 Forbidden");
+  for (const auto& [site, line] :
+       {std::pair("cross-site", "HTTP/1.1 403 Forbidden"),
+        std::pair("same-site", "HTTP/1.1 403 Forbidden"),
+        std::pair("same-origin", "HTTP/1.1 200 OK"), std::pair("none", "HTTP/1.1 200 OK")}) {
+    EXPECT_EQ(line_of(talk(server->port(),
+                           "GET /health HTTP/1.1\r\nHost: localhost\r\n"
+                           "Sec-Fetch-Site: " +
+                               std::string(site) + "\r\n\r\n")),
+              line)
+        << site;
+  }
   EXPECT_EQ(line_of(talk(server->port(), post("{}", "Host: 127.0.0.1.example\r\n"))),
             "HTTP/1.1 403 Forbidden");
 }
@@ -124,6 +135,61 @@ TEST(HttpServer, MissingToken_IsRefused) {
   EXPECT_EQ(line_of(talk(server->port(), post("{}", wrong))), "HTTP/1.1 401 Unauthorized");
   const std::string right = "Host: far.example\r\nAuthorization: Bearer 0123456789abcdef\r\n";
   EXPECT_EQ(line_of(talk(server->port(), post("{}", right))), "HTTP/1.1 200 OK");
+}
+
+std::string get(const std::string& path, const std::string& headers = "Host: localhost\r\n") {
+  return "GET " + path + " HTTP/1.1\r\n" + headers + "\r\n";
+}
+
+TEST(HttpServer, Login_SetsACookieThatReadsOnly) {
+  HttpOptions options;
+  options.token = "0123456789abcdef";
+  options.login_path = "/login";
+  options.public_paths = {"/", "/app.js"};
+  const auto server = served(options);
+  EXPECT_EQ(line_of(talk(server->port(), get("/app.js"))), "HTTP/1.1 200 OK");
+  EXPECT_EQ(line_of(talk(server->port(), get("/app.js/../secret"))), "HTTP/1.1 401 Unauthorized");
+  for (const char* path : {"/secret", "/login", "/login?token=0123456789abcdef"})
+    EXPECT_EQ(line_of(talk(server->port(), get(path))), "HTTP/1.1 401 Unauthorized") << path;
+  const std::string bearer = "Host: a.example\r\nAuthorization: Bearer 0123456789abcdef\r\n";
+  const std::string reply = talk(server->port(), get("/login", bearer));
+  EXPECT_EQ(line_of(reply), "HTTP/1.1 200 OK");
+  const std::size_t at = reply.find("Set-Cookie: ");
+  ASSERT_NE(at, std::string::npos);
+  const std::string set = reply.substr(at + 12, reply.find("\r\n", at) - at - 12);
+  const std::string cookie = set.substr(0, set.find(';'));
+  EXPECT_EQ(set, cookie + "; Path=/; HttpOnly; SameSite=Strict");
+  EXPECT_EQ(set.find(options.token), std::string::npos);
+  const auto with = [](const std::string& value) {
+    return "Host: a.example\r\nCookie: " + value + "\r\n";
+  };
+  EXPECT_EQ(line_of(talk(server->port(), get("/secret", with(cookie)))), "HTTP/1.1 200 OK");
+  EXPECT_EQ(line_of(talk(server->port(), get("/secret", with("a=1; " + cookie + "; b=2")))),
+            "HTTP/1.1 200 OK");
+  for (const std::string& wrong :
+       {cookie.substr(1), cookie + "0", std::string("hone=1"), std::string(";;; ")})
+    EXPECT_EQ(line_of(talk(server->port(), get("/secret", with(wrong)))),
+              "HTTP/1.1 401 Unauthorized")
+        << wrong;
+  EXPECT_EQ(line_of(talk(server->port(), post("{}", with(cookie)))), "HTTP/1.1 401 Unauthorized")
+      << "another site can make a browser post";
+  const auto other = served({.token = "0123456789abcdef"});
+  EXPECT_EQ(line_of(talk(other->port(), get("/secret", with(cookie)))), "HTTP/1.1 401 Unauthorized")
+      << "a gateway has no cookies";
+}
+
+TEST(HttpServer, Query_IsDecoded) {
+  const auto server = served({}, [](const HttpRequest& request) {
+    Value query = Value::map();
+    for (const auto& [name, value] : request.query) query.set(name, value);
+    return HttpReply{.body = Value::map({{"path", request.path}, {"query", std::move(query)}}),
+                     .headers = {{"X-One", "1"}}};
+  });
+  const std::string reply =
+      talk(server->port(), get("/a%2fb?search=soft%20max+1&empty=&x=%3Cb%3E"));
+  EXPECT_NE(reply.find("X-One: 1\r\n"), std::string::npos);
+  EXPECT_EQ(body_of(reply),
+            R"({"path":"/a/b","query":{"empty":"","search":"soft max 1","x":"<b>"}})");
 }
 
 TEST(HttpServer, SchemeAndHostName_IgnoreCase) {

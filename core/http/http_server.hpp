@@ -1,4 +1,4 @@
-// HttpServer: JSON over HTTP on one port: limits, an optional bearer token, and one handler for all.
+// HttpServer: JSON over HTTP on one port: limits, an optional token, and one handler for all.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 #include "model/value.hpp"
@@ -16,17 +18,20 @@ namespace hone {
 
 struct HttpRequest {
   std::string method;  ///< "GET" or "POST"
-  std::string path;    ///< "/eval"
+  std::string path;    ///< "/eval", decoded
   std::string body;
   std::function<bool()> gone = [] {
     return false;
   };  ///< whether the client has closed the connection
+  std::vector<std::pair<std::string, std::string>> query = {};  ///< "?limit=10", decoded
 };
 
 struct HttpReply {
   int status = 200;
   Value body = Value::map();
   std::optional<int> retry_after_s = {};
+  std::string text = {}, content_type = {};  ///< instead of the body, if there is a content type
+  std::vector<std::pair<std::string, std::string>> headers = {};  ///< additional ones
 };
 
 /// {"detail": what}, as FastAPI says it.
@@ -35,11 +40,17 @@ HttpReply http_error(int status, std::string_view what);
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;                           ///< 0: a free one
+  std::string who = "gateway";            ///< what messages and the log call this server
   std::string token;                      ///< of `Authorization: Bearer …`; empty: none is asked
   std::size_t threads = 64;               ///< requests at a time; more wait
   std::size_t body_bytes_max = 4u << 20;  ///< of a request
   int seconds_max = 10;                   ///< that a peer may stay silent while it sends or reads
   double request_seconds_max = 20;        ///< for the whole of a request to be here
+  /// With a token: GET of this path with the token sets a cookie. A GET with that cookie needs no token, so that a
+  /// browser can show pages. Empty: no cookies.
+  std::string login_path = {};
+  std::vector<std::string> public_paths =
+      {};  ///< GET of these needs no token: files without secrets
 };
 
 /// "127.0.0.1:18188", "localhost:0", "[::1]:80".

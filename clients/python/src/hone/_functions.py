@@ -1,0 +1,79 @@
+"""The tools of an episode as function calls of a model (docs/tools.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+#: Tool calls for each turn that may fail, such as calls of unknown tools.
+FAILED_CALLS_MAX = 4
+
+
+def function_tools(schemas: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The schemas of an observation's ``tools`` in the form of OpenAI's function tools.
+
+    A parameter without a possible value is left out.
+    """
+    return [{"type": "function", "function": _without_empty(schema)} for schema in schemas]
+
+
+def _without_empty(schema: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = dict(schema.get("parameters") or {"type": "object"})
+    given = parameters.get("properties") or {}
+    parameters["properties"] = {
+        name: one for name, one in given.items() if one.get("enum", True) != []
+    }
+    return {**schema, "parameters": parameters}
+
+
+def call_arguments(given: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a tool call.
+
+    Args:
+        given: An object, or its JSON as in OpenAI's tool calls.
+
+    Raises:
+        ValueError: The arguments do not match the schemas.
+    """
+    arguments: Any = given
+    if isinstance(given, str):
+        try:
+            arguments = json.loads(given or "{}")
+        except ValueError as error:
+            raise ValueError(f"the arguments are not valid JSON: {error}") from None
+    if not isinstance(arguments, Mapping):
+        raise ValueError(f"the arguments: found {type(arguments).__name__}, expected an object")
+    for name, value in arguments.items():
+        if name not in ("code", "language") or not isinstance(value, str):
+            raise ValueError(f"the argument {name!r}: expected code and language, both text")
+    return dict(arguments)
+
+
+def expect_use_left(name: str, left: Mapping[str, int]) -> None:
+    """Checks a call against the uses that are left.
+
+    Raises:
+        ValueError: The tool does not exist or has no use left. The message lists tools that do.
+    """
+    if left.get(name, 0) < 1:
+        found = ", ".join(f"{tool} ({uses})" for tool, uses in left.items() if uses)
+        raise ValueError(
+            f"tool {name}: unknown, or no use left; tools with uses left: {found or 'none'}"
+        )
+
+
+def may_call(left: Mapping[str, int], failed: int, turns: int) -> bool:
+    """Whether uses are left, and the model has not made too many calls that failed.
+
+    Args:
+        left: The uses of each tool.
+        failed: The number of failed calls in the episode.
+        turns: The number of turns of the episode.
+    """
+    return any(left.values()) and failed <= FAILED_CALLS_MAX * turns
+
+
+def refusal(error: Exception) -> str:
+    """The text that the model gets if its call failed."""
+    return f"error: {error}"

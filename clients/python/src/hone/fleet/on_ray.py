@@ -1,0 +1,541 @@
+"""A fleet on Ray: one server for each node, and a registry that knows them.
+
+Ray schedules, restarts and finds them: the servers are actors in a placement group with one bundle
+for each node, the registry is a named actor, and both outlive the program that made them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import weakref
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hone import _core, client
+from hone.adapters._versions import require
+from hone.errors import InvalidArgument, Unavailable
+
+from .connection import FleetConnection
+from .routing import Router, Server
+
+require("hone.fleet", "ray", "2.40", "3")
+
+import ray  # noqa: E402 - after the check of its version
+from ray.util.placement_group import placement_group, remove_placement_group  # noqa: E402
+from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy  # noqa: E402
+
+__all__ = [
+    "NAMESPACE",
+    "down",
+    "open_named",
+    "status",
+    "up",
+]
+
+#: Ray's namespace of the fleets' actors.
+NAMESPACE = "hone"
+_PRCTL = ctypes.CDLL(None).prctl  # found here: a forked child must not load libraries
+#: Time that a server has to start, the first checks of its toolchain included (s).
+START_S = 120.0
+#: Time between two looks of the registry at the servers (s).
+LOOK_S = 1.0
+#: Time after which a server that does not answer the registry gets no new clients (s).
+SILENT_S = 5.0
+#: Time that a server has to say its state (s).
+STATE_S = 5.0
+#: Time that a client waits for the registry before it chooses by itself (s).
+REGISTRY_S = 5.0
+#: Time that a server has to end: its drain, and a little more (s).
+END_S = 30.0
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Arguments of a server's start.
+
+    Attributes:
+        fleet: The fleet's name.
+        index: The server's number in the fleet.
+        hone: The program.
+        arguments: Further arguments of ``hone serve``.
+        port: 0 for any.
+        keys: The files of the servers' folder of keys.
+        client_key: The key file of the fleet's clients.
+    """
+
+    fleet: str
+    index: int
+    hone: str
+    arguments: list[str]
+    port: int
+    keys: dict[str, bytes]
+    client_key: bytes
+
+
+class _Node:
+    """One server: ``hone serve`` as a child process of this actor.
+
+    Ray starts an actor again whose process ends, but not one whose constructor raises. So an error
+    is raised at the first start only; later, this process ends.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        registry = ray.get_actor(f"{launch.fleet}-registry", namespace=NAMESPACE)
+        former = int(ray.get(registry.port.remote(launch.index)))
+        self._stopped = False
+        self._folder = Path(tempfile.mkdtemp(prefix="hone-fleet-"))
+        try:
+            self._write_keys(launch)
+            # At its former address, clients find their episodes again.
+            self._serve(launch, launch.port or former)
+            self._client = client.connect(
+                self._endpoint,
+                key=self._folder / "fleet.key",
+                connect_timeout=START_S,
+                timeout=STATE_S,
+                reconnect_timeout=STATE_S,
+            )
+        except Exception:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            if not former:
+                raise
+            time.sleep(LOOK_S)  # the former server may still hold its port
+            os._exit(1)
+        threading.Thread(target=self._end_with_server, daemon=True).start()
+
+    def _write_keys(self, launch: Launch) -> None:
+        files = {self._folder / "keys" / name: text for name, text in launch.keys.items()}
+        files[self._folder / "fleet.key"] = launch.client_key
+        (self._folder / "keys").mkdir(mode=0o700)
+        for path, text in files.items():
+            path.touch(mode=0o600)
+            path.write_bytes(text)
+
+    def _serve(self, launch: Launch, port: int) -> None:
+        host = ray.util.get_node_ip_address()
+        command = [launch.hone, "serve", "--json", "--keys", str(self._folder / "keys")]
+        command += ["--endpoint", f"tcp://{host}:{port}", "--control", f"tcp://{host}:0"]
+        command += launch.arguments
+        log = self._folder / "serve.log"
+        with log.open("wb") as errors:
+            self._process = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                preexec_fn=partial(_end_with_parent, os.getpid()),
+            )
+        assert self._process.stdout is not None
+        announced = self._process.stdout.readline()  # comes once it serves; empty if it ended
+        if not announced:
+            said = " ".join(log.read_text(errors="replace").split())
+            raise RuntimeError(f"hone serve ended with {self._process.wait()}: {said[-500:]}")
+        self._endpoint = str(json.loads(announced)["endpoint"])
+
+    def _end_with_server(self) -> None:
+        """Ends this actor's process when the server has ended, so that Ray starts both again."""
+        self._process.wait()
+        if not self._stopped:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            os._exit(1)
+
+    def state(self) -> tuple[str, int]:
+        """The server's address and its number of open episodes."""
+        return self._endpoint, int(self._client.metrics()["service"]["episodes"]["open"])
+
+    def pid(self) -> int:
+        """The server's process."""
+        return self._process.pid
+
+    def actor_pid(self) -> int:
+        """This actor's process."""
+        return os.getpid()
+
+    def stop(self) -> None:
+        """Drains and ends the server."""
+        self._stopped = True
+        self._client.close()
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Registry:
+    """Knows the servers of a fleet, and places groups for all clients."""
+
+    def __init__(self, fleet: str, size: int, key: bytes) -> None:
+        self._fleet = fleet
+        self._key = key
+        self._nodes: list[Any] = [None] * size
+        self._router = Router(load_free=0)  # it alone places groups
+        self._endpoints: dict[int, str] = {}
+        self._ports: dict[int, int] = {}
+        self._asked: dict[Any, tuple[int, float]] = {}  # awaited answers: server, and since when
+        self._loads: dict[str, int] = {}  # open episodes
+        self._placed: list[tuple[float, str]] = []  # since the servers were asked
+        self._looked = 0.0
+
+    def key(self) -> bytes:
+        """The key file of the fleet's clients."""
+        return self._key
+
+    def size(self) -> int:
+        """The number of servers that the fleet should have."""
+        return len(self._nodes)
+
+    def port(self, index: int) -> int:
+        """The port that a server had; 0 for a new one."""
+        return int(self._ports.get(index, 0))
+
+    def endpoints(self) -> list[str]:
+        """The addresses of the servers that are there."""
+        if time.monotonic() - self._looked >= LOOK_S:
+            self._look()
+        return [self._endpoints[index] for index in sorted(self._endpoints)]
+
+    def status(self) -> list[dict[str, Any]]:
+        """Each server's address, empty while it starts, and its number of open episodes."""
+        self.endpoints()
+        names = [self._endpoints.get(index, "") for index in range(len(self._nodes))]
+        return [{"endpoint": one, "episodes": self._loads.get(one, 0)} for one in names]
+
+    def order(
+        self,
+        group: str | None,
+        given: Sequence[Mapping[str, Any]],
+        known: tuple[str, str] | None,
+    ) -> list[str]:
+        """As Router.order. A load is the server's open episodes and those just placed.
+
+        Args:
+            group: As for Router.order.
+            given: The members of each Server, without its load.
+            known: The group's server and fingerprint, if the client has begun an episode of it.
+        """
+        if group is not None and known is not None and self._router.known(group) is None:
+            # This registry was started again.
+            self._router.placed(group, Server(known[0], fingerprint=known[1]))
+        self.endpoints()
+        loads = Counter(self._loads)
+        loads.update(endpoint for _, endpoint in self._placed)
+        order = self._router.order(
+            group, [Server(load=loads[one["endpoint"]], **one) for one in given]
+        )
+        if order:
+            self._placed.append((time.monotonic(), order[0]))
+        return order
+
+    def _look(self) -> None:
+        """Takes the answers that have come, and asks again. A server being started has none."""
+        self._looked = now = time.monotonic()
+        asked = {index for index, _ in self._asked.values()}
+        for index, node in enumerate(self._nodes):
+            if node is None:
+                with contextlib.suppress(ValueError):
+                    self._nodes[index] = _server_of(self._fleet, index)
+            elif index not in asked:
+                self._asked[node.state.remote()] = (index, now)
+        if not self._asked:
+            return
+        ready, _ = ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
+        for answer in ready:
+            index, asked_at = self._asked.pop(answer)
+            try:
+                endpoint, load = ray.get(answer)
+            except ray.exceptions.RayError:
+                self._endpoints.pop(index, None)
+                continue
+            self._endpoints[index] = endpoint
+            self._ports[index] = int(endpoint.rpartition(":")[2])
+            self._loads[endpoint] = load
+            self._placed = [
+                (at, one) for at, one in self._placed if one != endpoint or at >= asked_at
+            ]
+        for index, since in self._asked.values():
+            if now - since > SILENT_S:
+                self._endpoints.pop(index, None)
+
+
+class RegistryRouter(Router):
+    """Asks the registry, so that all clients place a group on one server and spread evenly."""
+
+    def __init__(self, registry: Any) -> None:  # noqa: ANN401 - an actor's handle
+        super().__init__()
+        self._registry = registry
+
+    def order(self, group: str | None, servers: Sequence[Server]) -> list[str]:
+        """As the registry says; as this client would, while there is no registry."""
+        given = [
+            {"endpoint": one.endpoint, "serves": one.serves, "fingerprint": one.fingerprint}
+            for one in servers
+        ]
+        try:
+            known = None if group is None else self.known(group)
+            asked = self._registry.order.remote(group, given, known)
+            answer: list[str] = ray.get(asked, timeout=REGISTRY_S)
+        except ray.exceptions.RayError:
+            return super().order(group, servers)
+        return answer
+
+
+def open_named(
+    name: str, open_endpoint: Callable[..., _core.Connection], connect_timeout: float
+) -> FleetConnection:
+    """Connects to the servers of the fleet with this name.
+
+    Raises:
+        Unavailable: Ray is not running here, or has no fleet of this name.
+    """
+    registry = _registry_of(name)
+
+    def find() -> list[str]:
+        answer: list[str] = _get(registry.endpoints.remote(), REGISTRY_S)
+        return answer
+
+    end = time.monotonic() + connect_timeout
+    while not (endpoints := find()):
+        if time.monotonic() >= end:
+            raise Unavailable(
+                f"no server of fleet {name!r} answers; see "
+                f"`python -m hone.fleet status --name {name}`"
+            )
+        time.sleep(LOOK_S / 4)
+    text: bytes = _get(registry.key.remote(), REGISTRY_S)
+    folder = Path(tempfile.mkdtemp(prefix="hone-fleet-"))
+    key = folder / "fleet.key"
+    key.touch(mode=0o600)
+    key.write_bytes(text)
+    clean_up = partial(_remove_in, os.getpid(), folder)
+    connection = FleetConnection(
+        endpoints,
+        partial(open_endpoint, key=str(key)),
+        connect_timeout,
+        RegistryRouter(registry),
+        find,
+        clean_up,
+    )
+    weakref.finalize(connection, clean_up)
+    return connection
+
+
+def _remove_in(pid: int, folder: Path) -> None:
+    """Removes a folder, but not in a forked child of the process that made it."""
+    if os.getpid() == pid:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _get(answer: Any, seconds: float) -> Any:  # noqa: ANN401 - as ray.get
+    """As ray.get. Raises Unavailable for errors of Ray."""
+    try:
+        return ray.get(answer, timeout=seconds)
+    except ray.exceptions.RayError as error:
+        said = str(error).strip().splitlines()
+        raise Unavailable(
+            f"the fleet's registry does not answer: {said[-1] if said else error!r}"
+        ) from error
+
+
+def up(
+    nodes: int,
+    *,
+    name: str = "hone",
+    config: str | None = None,
+    settings: Sequence[str] = (),
+    hone: str | None = None,
+    resources: Mapping[str, float] | None = None,
+    journal: str = "",
+    port: int = 0,
+    timeout: float = START_S,
+    on_progress: Callable[[str], None] = lambda line: None,
+) -> list[str]:
+    """Starts a server on each of several nodes, and a registry.
+
+    Args:
+        nodes: Number of servers; each gets a node of its own.
+        name: Name of the fleet.
+        config: Configuration file of the servers, a path that is the same on all nodes.
+        settings: ``KEY=VALUE``, as for ``hone serve --set``.
+        hone: The program, a path that is the same on all nodes; None for this machine's ``hone``.
+        resources: What a server reserves in Ray, such as ``{"CPU": 8, "GPU": 8}``.
+        journal: Folder on each node for the server's journal; a local disk. Empty: no journals.
+        port: Port of every server; 0 for any.
+        timeout: Seconds until all servers have to serve.
+        on_progress: Called with lines for people.
+
+    Returns:
+        The servers' addresses.
+
+    Raises:
+        InvalidArgument: The fleet exists, no program was found, or ``nodes`` is below 1.
+        Unavailable: The nodes are not there in time, or a server does not start.
+    """
+    if nodes < 1:
+        raise InvalidArgument(f"nodes: found {nodes}, expected 1 or more", error_class="protocol")
+    _connect_to_ray()
+    if {"name": f"{name}-registry", "namespace": NAMESPACE} in ray.util.list_named_actors(True):
+        raise InvalidArgument(
+            f"fleet {name!r} exists; end it with `python -m hone.fleet down --name {name}`",
+            error_class="protocol",
+        )
+    program = hone or shutil.which("hone")
+    if program is None:
+        raise InvalidArgument(
+            "found no hone on the PATH; name it with --hone", error_class="protocol"
+        )
+    keys, client_key = _make_keys(program)
+    bundle = dict(resources or {"CPU": 1})
+    group = placement_group(
+        [bundle] * nodes, strategy="STRICT_SPREAD", name=f"{name}-servers", lifetime="detached"
+    )
+    on_progress(f"waiting for {nodes} nodes with {bundle} each")
+    made: list[Any] = []
+    registry: Any = None
+    end = time.monotonic() + timeout
+    try:
+        if not group.wait(timeout):
+            raise Unavailable(
+                f"Ray found no {nodes} nodes with {bundle} each within {timeout:g} s; "
+                "see `ray status`"
+            )
+        registry = _detached(_Registry, f"{name}-registry").remote(name, nodes, client_key)
+        for index in range(nodes):
+            arguments = ["-c", os.path.abspath(config)] if config else []
+            arguments += [word for one in settings for word in ("--set", one)]
+            if journal:
+                arguments += ["--set", f"journal.path={os.path.abspath(journal)}/{name}-{index}.db"]
+            launch = Launch(name, index, program, arguments, port, keys, client_key)
+            place = PlacementGroupSchedulingStrategy(
+                placement_group=group, placement_group_bundle_index=index
+            )
+            server = _detached(_Node, f"{name}-server-{index}", scheduling_strategy=place)
+            made.append(server.remote(launch))
+        endpoints = []
+        for index, node in enumerate(made):
+            endpoint, _ = ray.get(node.state.remote(), timeout=max(0.1, end - time.monotonic()))
+            endpoints.append(endpoint)
+            on_progress(f"server {index} serves at {endpoint}")
+        ray.get(registry.endpoints.remote())
+    except BaseException as error:
+        for actor in (*made, registry):
+            if actor is not None:
+                ray.kill(actor)
+        remove_placement_group(group)
+        if not isinstance(error, ray.exceptions.RayError):
+            raise
+        said = str(error).strip().splitlines()
+        raise Unavailable(f"a server did not start: {said[-1]}") from error
+    return endpoints
+
+
+def down(name: str = "hone") -> int:
+    """Drains and ends the servers of a fleet, and its registry.
+
+    Returns:
+        The number of servers.
+
+    Raises:
+        Unavailable: Ray is not running here, or has no fleet of this name.
+    """
+    registry = _registry_of(name)
+    nodes = []
+    for index in range(_get(registry.size.remote(), REGISTRY_S)):
+        with contextlib.suppress(ValueError):
+            nodes.append(_server_of(name, index))
+    ray.kill(registry)  # before the servers: it asks them
+    if nodes:
+        stopped = [node.stop.remote() for node in nodes]
+        ray.wait(stopped, num_returns=len(nodes), timeout=END_S + 10)
+    for actor in nodes:
+        ray.kill(actor)
+    with contextlib.suppress(ValueError):
+        remove_placement_group(ray.util.get_placement_group(f"{name}-servers"))
+    return len(nodes)
+
+
+def status(name: str = "hone") -> list[dict[str, Any]]:
+    """The servers of a fleet: ``endpoint``, empty while it starts, and open ``episodes``.
+
+    Raises:
+        Unavailable: Ray is not running here, or has no fleet of this name.
+    """
+    answer: list[dict[str, Any]] = _get(_registry_of(name).status.remote(), REGISTRY_S)
+    return answer
+
+
+def _detached(actor: type, name: str, **options: Any) -> Any:  # noqa: ANN401 - Ray's own types
+    """An actor's class whose actors outlive this program, and are started again when they end."""
+    always = {"lifetime": "detached", "max_restarts": -1, "num_cpus": 0}
+    return ray.remote(actor).options(name=name, namespace=NAMESPACE, **always, **options)
+
+
+def _server_of(name: str, index: int) -> Any:  # noqa: ANN401
+    return ray.get_actor(f"{name}-server-{index}", namespace=NAMESPACE)
+
+
+def _end_with_parent(parent: int) -> None:
+    """In a new process: has the kernel end it with the actor's process, which Ray starts again.
+
+    Not with SIGTERM: a server that drains keeps its port and its journal.
+    """
+    _PRCTL(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _registry_of(name: str) -> Any:  # noqa: ANN401
+    _connect_to_ray()
+    try:
+        return ray.get_actor(f"{name}-registry", namespace=NAMESPACE)
+    except ValueError:
+        raise Unavailable(
+            f"Ray has no fleet {name!r}; start it with `python -m hone.fleet up --name {name}`"
+        ) from None
+
+
+def _connect_to_ray() -> None:
+    """Connects this process to the cluster that runs here, if it is not connected.
+
+    Raises:
+        Unavailable: None runs here.
+    """
+    if ray.is_initialized():
+        return
+    try:
+        ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
+    except ConnectionError as error:
+        raise Unavailable(
+            "found no Ray cluster; start one with `ray start --head`, or join one with "
+            "`ray start --address HOST:6379`"
+        ) from error
+
+
+def _make_keys(program: str) -> tuple[dict[str, bytes], bytes]:
+    """A new folder of keys for the servers, and a key file for clients."""
+    with tempfile.TemporaryDirectory(prefix="hone-fleet-") as folder:
+        keys, key = Path(folder) / "keys", Path(folder) / "fleet.key"
+        for made in (["new", "--server"], ["new", "fleet", "--out", str(key)]):
+            command = [program, "keys", *made, "--keys", str(keys)]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True)
+            except OSError as error:
+                raise InvalidArgument(f"hone: {error}", error_class="protocol") from None
+            if done.returncode != 0:
+                raise Unavailable(f"{program} keys {' '.join(made)}: {done.stderr.strip()}")
+        files = {file.name: file.read_bytes() for file in keys.iterdir() if file.is_file()}
+        return files, key.read_bytes()

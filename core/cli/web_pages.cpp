@@ -1,0 +1,118 @@
+// Options of the HTTP server, and trajectories with the prompts that the configuration's tasks restore.
+#include "cli/web_pages.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "app/host.hpp"
+#include "app/load_config.hpp"
+#include "app/stop_signals.hpp"
+#include "base/log.hpp"
+#include "episode/trajectory.hpp"
+#include "http/token.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kWebThreads = 16;
+
+/// Tasks and environments of a configuration, which are loaded once. One thread at a time.
+class PromptSource {
+ public:
+  PromptSource(std::string file, std::vector<std::string> sets)
+      : file_(std::move(file)), sets_(std::move(sets)) {}
+
+  /// The trajectory; "prompt_note" says why it lacks its first prompt.
+  Result<Value> trajectory(const StoredEpisode& stored) {
+    if (!loaded_) {
+      loaded_ = load();
+      if (!*loaded_) log_warning("web", "prompts are not shown: " + loaded_->error().message);
+    }
+    if (!*loaded_) return without_prompt(stored, loaded_->error());
+    const auto environment = environment_of(stored, environments_);
+    if (!environment) return without_prompt(stored, environment.error());
+    const auto setting = setting_of(stored.record, **environment, *catalog_);
+    if (!setting) return without_prompt(stored, setting.error());
+    return trajectory_of(stored, **environment, catalog_.get());
+  }
+
+ private:
+  static Result<Value> without_prompt(const StoredEpisode& stored, const Error& why) {
+    HONE_ASSIGN(Value trajectory, trajectory_without_prompt(stored));
+    trajectory.set("prompt_note", why.message);
+    return trajectory;
+  }
+
+  Status load() {
+    HONE_ASSIGN(const LoadedConfig loaded, load_config(file_, sets_));
+    registry_ = open_registry(loaded.config);
+    HONE_ASSIGN(catalog_, open_catalog(loaded.config, *registry_));
+    HONE_ASSIGN(environments_, open_environments(loaded.config, *registry_));
+    return {};
+  }
+
+  const std::string file_;
+  const std::vector<std::string> sets_;
+  std::optional<Status> loaded_;
+  std::unique_ptr<const Registry> registry_;
+  std::shared_ptr<const Catalog> catalog_;
+  Environments environments_;
+};
+
+std::string web_url(const std::string& host, int port) {
+  return "http://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+         std::to_string(port);
+}
+
+}  // namespace
+
+Result<HttpOptions> web_http_options(const std::string& listen, const std::string& token_file,
+                                     const std::string& option, const std::string& who) {
+  auto place = parse_place(listen.find(':') == std::string::npos ? "127.0.0.1:" + listen : listen);
+  if (!place) return place.error().in(option);
+  HttpOptions http;
+  http.host = place->host;
+  http.port = place->port;
+  http.threads = kWebThreads;
+  http.who = who;
+  if (!token_file.empty()) {
+    HONE_ASSIGN(http.token, read_token(token_file));
+  } else if (!is_loopback(place->host)) {
+    return invalid_argument(option + ": found " + place->host +
+                            ", which is not a loopback address; expected --token-file with it" +
+                            (who == "web" ? " (web.token_file)" : ""));
+  }
+  return http;
+}
+
+std::unique_ptr<EpisodePages> make_episode_pages(const std::string& path, std::string config_file,
+                                                 std::vector<std::string> config_sets) {
+  auto prompts = std::make_shared<PromptSource>(std::move(config_file), std::move(config_sets));
+  return std::make_unique<EpisodePages>(
+      std::filesystem::absolute(path).string(),
+      [prompts](const StoredEpisode& stored) { return prompts->trajectory(stored); });
+}
+
+Status serve_web(const HttpOptions& http, WebSources sources,
+                 const std::function<void(const std::string& url)>& announce,
+                 const std::function<void()>& wait) {
+  EpisodePages* const episodes = sources.episodes;
+  const Web web(std::move(sources));
+  HONE_ASSIGN(const auto door,
+              HttpServer::start(Web::options(http), [&web](const HttpRequest& request) {
+                return web.handle(request);
+              }));
+  announce(web_url(http.host, door->port()));
+  wait();
+  if (episodes != nullptr) episodes->stop();
+  door->stop();
+  return {};
+}
+
+void wait_for_stop() {
+  while (stop_asked(60'000) == 0) {
+  }
+}
+
+}  // namespace hone

@@ -1,0 +1,216 @@
+#include "evaluate/tools.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/utf8.hpp"
+#include "evaluate/diagnostics.hpp"
+#include "evaluate/processor_speed.hpp"
+#include "examine/profile.hpp"
+#include "examine/sanitizer.hpp"
+#include "examine/text_lines.hpp"
+#include "judge/fill.hpp"
+
+namespace hone {
+namespace {
+
+// Rationale: a model reads these facts. feedback_tokens of the episode cuts the text further.
+constexpr std::size_t kBlocksShown = 3, kBlockBytesMax = 2000;
+constexpr std::size_t kBlocksMax = 32;  // that a profile looks at
+constexpr std::size_t kLoopsMax = 32, kResourcesMax = 16, kSanitizerFindingsMax = 8;
+constexpr std::size_t kSanitizerInputBytesMax = std::size_t{8} << 20;
+
+bool writes_report(const EvaluatorOptions& options, const std::string& report) {
+  return std::find(options.reports.begin(), options.reports.end(), report) != options.reports.end();
+}
+
+bool can_report_code(const EvaluatorOptions& options, const std::string& language) {
+  return writes_report(options, "code") && language != "python";
+}
+
+/// Rationale: below the level "private", other processes have the user of the program, or it sees files of the machine.
+Status expect_private(IsolationLevel isolation) {
+  if (isolation >= IsolationLevel::kPrivate) return {};
+  return failed_precondition(
+      "sanitize runs the kernel as a program of its own, which needs isolation 'private'; found '" +
+      std::string(isolation_name(isolation)) + "'; hone doctor says what is missing");
+}
+
+Status prepare_sanitizer(const Task& task, const EvaluatorOptions& options,
+                         const PlannedSource& planned, BuildRequest& build) {
+  if (!writes_report(options, "sanitizer") || planned.mode != Mode::kNativeOnCpu)
+    return failed_precondition("sanitize supports only C and C++ on the backend cpu");
+  HONE_ASSIGN(SanitizerProgram program,
+              sanitizer_program(task, fill_tensor, kSanitizerInputBytesMax));
+  build.report = "sanitizer";
+  build.program = std::make_shared<const SanitizerProgram>(std::move(program));
+  return {};
+}
+
+/// Foreign text as valid UTF-8, and not too long for a reply.
+Value readable(const Value& value) {
+  constexpr std::size_t kTextMax = std::size_t{16} << 10;
+  if (value.is_string()) return cut_end(valid_utf8(value.as_string()), kTextMax);
+  if (value.is_array()) {
+    Value list = Value::array();
+    for (const Value& one : value.as_array()) list.push(readable(one));
+    return list;
+  }
+  if (!value.is_map()) return value;
+  Value map = Value::map();
+  for (const auto& [name, one] : value.as_map()) map.set(name, readable(one));
+  return map;
+}
+
+/// A text of a report; empty if there is none.
+std::string report_text(const Built& built, const char* name) {
+  const Value* text = built.report.find(name);
+  return text != nullptr && text->is_string() ? text->as_string() : "";
+}
+
+std::vector<CodeBlock> blocks_of(const Built& built, const std::string& source_name,
+                                 std::size_t count_max) {
+  return code_blocks(report_text(built, "assembly"), source_name, count_max, kBlockBytesMax);
+}
+
+Value values_of_blocks(const std::vector<CodeBlock>& blocks) {
+  Value values = Value::array();
+  for (const CodeBlock& block : blocks) values.push(code_block_to_value(block));
+  return values;
+}
+
+Value facts_of_compile(const Built& built, const std::string& source_name) {
+  Value loops = Value::array(), kernels = Value::array();
+  const std::string remarks = report_text(built, "remarks");
+  for (const LoopRemark& loop : loop_remarks(remarks, source_name, kLoopsMax))
+    loops.push(loop_remark_to_value(loop));
+  for (const KernelResources& kernel : kernel_resources(remarks, kResourcesMax))
+    kernels.push(kernel_resources_to_value(kernel));
+  return Value::map({{"diagnostics", submission_diagnostics(built.diagnostics, source_name).text},
+                     {"loops", std::move(loops)},
+                     {"kernels", std::move(kernels)}});
+}
+
+bool is_zero(const Value* number) { return number != nullptr && *number == Value(0); }
+
+/// The last part of the output of a sanitized program, without the lines that hone's own part printed.
+std::string end_of(const std::string& output) {
+  constexpr std::size_t kShown = 600;
+  std::string kept;
+  examine::for_each_line(output, [&kept](std::string_view line) {
+    if (!is_of_sanitizer_program(line)) kept.append(line) += '\n';
+  });
+  return valid_utf8(kept.size() > kShown ? kept.substr(kept.size() - kShown) : kept);
+}
+
+/// The last call that the program began; empty if it began none.
+std::string last_call(const SanitizerProgram& program, const std::string& output) {
+  const std::optional<std::size_t> last = sanitizer_last_call(output);
+  return last && *last < program.calls.size() ? program.calls[*last] : "";
+}
+
+Value facts_of_sanitizer(const SanitizerProgram& program, const Built& built,
+                         const std::string& source_name) {
+  const Value* status = built.report.find("status");
+  const std::string output = report_text(built, "output");
+  Value findings = Value::array();
+  for (const SanitizerFinding& finding :
+       sanitizer_findings(output, source_name, kSanitizerFindingsMax)) {
+    const bool is_known = finding.call < program.calls.size();
+    findings.push(Value::map({{"kind", finding.kind},
+                              {"line", finding.line > 0 ? Value(finding.line) : Value()},
+                              {"message", finding.message},
+                              {"call", is_known ? program.calls[finding.call] : ""}}));
+  }
+  // Without a finding, the end of the output may tell why the program failed.
+  const bool is_silent = findings.as_array().empty() && !is_zero(status);
+  const Value* timed_out = built.report.find("timed_out");
+  return Value::map(
+      {{"findings", std::move(findings)},
+       {"output", is_silent ? end_of(output) : ""},
+       {"finished", output.find(std::string("\n") + kSanitizerEnd + "\n") != std::string::npos},
+       {"status", status != nullptr && status->is_int() ? status->as_int() : std::int64_t{-1}},
+       {"timed_out", timed_out != nullptr && *timed_out == Value(true)},
+       {"last_call", last_call(program, output)},
+       {"calls", program.calls.size()},
+       {"left_out", program.left_out}});
+}
+
+}  // namespace
+
+Status prepare_build(Tool tool, const Task& task, const EvaluatorOptions& options,
+                     IsolationLevel isolation, const std::string& language, PlannedSource& source) {
+  if (tool == Tool::kSanitize) {
+    HONE_TRY(expect_private(isolation));
+    return prepare_sanitizer(task, options, source, source.build);
+  }
+  if (tool == Tool::kDisassemble && !can_report_code(options, language)) {
+    return failed_precondition(
+        language == "python"
+            ? "disassemble supports only native code; the submission is a Python module"
+            : "the compiler of the backend " + options.backend + " writes no assembler text");
+  }
+  if (tool != Tool::kCheck) add_code_report(options, language, source.build);
+  if (!is_judged(tool)) source.build.record = false;
+  return {};
+}
+
+void add_code_report(const EvaluatorOptions& options, const std::string& language,
+                     BuildRequest& build) {
+  if (can_report_code(options, language)) build.report = "code";
+}
+
+Value facts_of_build(Tool tool, const BuildRequest& request, const Built& built) {
+  const std::string& source_name = request.name;
+  if (tool == Tool::kSanitize)
+    return readable(facts_of_sanitizer(*request.program, built, source_name));
+  if (tool == Tool::kDisassemble)
+    return readable(
+        Value::map({{"blocks", values_of_blocks(blocks_of(built, source_name, kBlocksShown))}}));
+  return readable(facts_of_compile(built, source_name));
+}
+
+Value facts_of_profile(const Task& task, const EvaluatorOptions& options,
+                       const std::string& language, const Built& built, const Plan& plan,
+                       const Verdict& verdict, const Value& device) {
+  if (!verdict.correct() || !verdict.speedup) return Value::map();
+  const std::string source_name = submission_name(language, options);
+  const std::string remarks = report_text(built, "remarks");
+  const bool is_native = options.device_code && language != "python";
+  return readable(profile_facts({.task = task,
+                                 .verdict = verdict,
+                                 .device = device,
+                                 .blocks = blocks_of(built, source_name, kBlocksMax),
+                                 .loops = loop_remarks(remarks, source_name, kLoopsMax),
+                                 .kernels = kernel_resources(remarks, kResourcesMax),
+                                 .plan = is_native ? &plan : nullptr}));
+}
+
+std::vector<std::string> findings_in(const Value& facts) {
+  std::vector<std::string> texts;
+  const Value* findings = facts.find("findings");
+  if (findings == nullptr) return texts;
+  for (const Value& text : findings->as_array()) texts.push_back(text.as_string());
+  return texts;
+}
+
+Value facts_with_speed(Value facts, const EvaluatorOptions& options, std::size_t device) {
+  if (options.device_code) return facts;
+  static const ProcessorSpeed speed = measure_processor(options.devices.at(device).cores.front());
+  facts.set("clock_hz", speed.clock_hz)
+      .set("vector_bytes", speed.vector_bytes)
+      .set("dram_bytes_per_second", speed.bytes_per_second);
+  return facts;
+}
+
+Value facts_of_hardware(const EvaluatorOptions& options, const Value& device,
+                        const std::string& fingerprint) {
+  Value facts = Value::map({{"backend", options.backend}, {"fingerprint", fingerprint}});
+  for (const char* name : {"name", "architecture", "multiprocessors", "memory_bytes", "cache_bytes",
+                           "dram_bytes_per_second", "clock_hz", "vector_bytes", "limits"}) {
+    if (const Value* found = device.find(name)) facts.set(name, *found);
+  }
+  return facts;
+}
+
+}  // namespace hone

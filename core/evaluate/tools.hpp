@@ -1,0 +1,50 @@
+// Builds and facts of tools.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluate/build_pool.hpp"
+#include "evaluate/options.hpp"
+#include "evaluate/sources.hpp"
+#include "model/examination.hpp"
+#include "model/task.hpp"
+#include "sandbox/probe.hpp"
+
+namespace hone {
+
+/// Whether the tool needs a device and a judge, after a build.
+constexpr bool is_judged(Tool tool) { return tool == Tool::kCheck || tool == Tool::kProfile; }
+
+/// Adds to the build of a submission what the tool needs. failed_precondition: the tool cannot examine this submission here; the message
+/// says why.
+Status prepare_build(Tool tool, const Task& task, const EvaluatorOptions& options,
+                     IsolationLevel isolation, const std::string& language, PlannedSource& source);
+
+/// Requests the compiler's report on the code, which a profile reads, if the compiler can write one.
+void add_code_report(const EvaluatorOptions& options, const std::string& language,
+                     BuildRequest& build);
+
+/// The facts of a tool that is not judged.
+Value facts_of_build(Tool tool, const BuildRequest& request, const Built& built);
+
+/// The facts of a profile. Empty unless the submission is correct and timed. `device`: the device's facts.
+Value facts_of_profile(const Task& task, const EvaluatorOptions& options,
+                       const std::string& language, const Built& built, const Plan& plan,
+                       const Verdict& verdict, const Value& device);
+
+/// The findings in the facts of a profile, the most important first; empty if there are none.
+std::vector<std::string> findings_in(const Value& facts);
+
+/// The device's facts. A processor's also have its clock rate, vector width and memory bandwidth. The first call measures
+/// them on the core of `device`, whose thread calls, so that this device times nothing meanwhile.
+Value facts_with_speed(Value facts, const EvaluatorOptions& options, std::size_t device);
+
+/// The facts of the tool `hardware`.
+Value facts_of_hardware(const EvaluatorOptions& options, const Value& device,
+                        const std::string& fingerprint);
+
+}  // namespace hone

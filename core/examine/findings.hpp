@@ -1,0 +1,27 @@
+// The facts of a profile that matter most, as sentences with a number each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "examine/profile.hpp"
+
+namespace hone {
+
+/// Figures derived from a profile's input. NaN: unknown.
+struct ProfileFigures {
+  double bytes = 0, bytes_per_second = 0;
+  double memory_share = 0;  ///< of what the device can read from memory
+  double cycles_per_output = 0;
+};
+
+ProfileFigures profile_figures(const ProfileInput& input);
+
+/// The plan's launches at the timed shape; none without a plan.
+std::vector<ReadyLaunch> timed_launches(const ProfileInput& input);
+
+/// The most important first; at most `count_max`.
+std::vector<std::string> profile_findings(const ProfileInput& input, const ProfileFigures& figures,
+                                          std::size_t count_max);
+
+}  // namespace hone

@@ -1,0 +1,54 @@
+#include "examine/profile.hpp"
+
+#include <cmath>
+
+#include "examine/findings.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kFindingsMax = 3;
+
+Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
+
+Value shape_value(const std::uint32_t (&shape)[3]) {
+  return Value::array({std::int64_t{shape[0]}, std::int64_t{shape[1]}, std::int64_t{shape[2]}});
+}
+
+Value launches_value(const ProfileInput& input) {
+  Value launches = Value::array();
+  const std::vector<ReadyLaunch> ready = timed_launches(input);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    const ReadyLaunch& launch = ready[i];
+    launches.push(Value::map({{"kernel", input.plan->launches[i].kernel},
+                              {"grid", shape_value(launch.grid)},
+                              {"block", shape_value(launch.block)},
+                              {"shared_bytes", std::int64_t{launch.shared_bytes}}}));
+  }
+  return launches;
+}
+
+}  // namespace
+
+Value profile_facts(const ProfileInput& input) {
+  const Speedup& speedup = *input.verdict.speedup;
+  const ProfileFigures figures = profile_figures(input);
+  Value loops = Value::array(), kernels = Value::array(), findings = Value::array();
+  for (const LoopRemark& loop : input.loops) loops.push(loop_remark_to_value(loop));
+  for (const KernelResources& kernel : input.kernels)
+    kernels.push(kernel_resources_to_value(kernel));
+  for (std::string& text : profile_findings(input, figures, kFindingsMax))
+    findings.push(std::move(text));
+  return Value::map({{"time_us", speedup.time_us},
+                     {"baseline_us", speedup.baseline_us},
+                     {"bytes", figures.bytes},
+                     {"bytes_per_second", number_or_nil(figures.bytes_per_second)},
+                     {"memory_share", number_or_nil(figures.memory_share)},
+                     {"cycles_per_output", number_or_nil(figures.cycles_per_output)},
+                     {"loops", std::move(loops)},
+                     {"kernels", std::move(kernels)},
+                     {"launches", launches_value(input)},
+                     {"findings", std::move(findings)}});
+}
+
+}  // namespace hone

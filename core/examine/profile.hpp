@@ -1,0 +1,32 @@
+// Where a submission's time goes: figures of a task and a device, and the facts that matter most, in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "examine/assembly.hpp"
+#include "examine/remarks.hpp"
+#include "model/plan.hpp"
+#include "model/task.hpp"
+#include "model/verdict.hpp"
+
+namespace hone {
+
+/// All that is known about one timed submission. Members that are unknown are empty or 0.
+struct ProfileInput {
+  const Task& task;
+  const Verdict& verdict;  ///< correct and timed
+  Value
+      device;  ///< the device's facts (backend.h), those of a processor with its speed (facts_with_speed)
+  std::vector<CodeBlock> blocks = {};
+  std::vector<LoopRemark> loops = {};
+  std::vector<KernelResources> kernels = {};
+  const Plan* plan = nullptr;  ///< of native device code
+};
+
+/// {"time_us", "baseline_us", "bytes": the least number that a call moves, "bytes_per_second", "memory_share":
+/// float|nil, "cycles_per_output": float|nil, "loops": […], "kernels": […], "launches": […], "findings": [str]}.
+/// "findings" are sentences with a number each, the most important first.
+Value profile_facts(const ProfileInput& input);
+
+}  // namespace hone

@@ -1,0 +1,57 @@
+// Runs of a submission under the sanitizers: the program that calls it, its input file, and the findings in its output.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/task.hpp"
+#include "model/value.hpp"
+
+namespace hone {
+
+/// Writes `count` elements of a tensor (judge/fill.hpp).
+using FillTensor = std::function<void(void* to, DType dtype, std::uint64_t count,
+                                      const Generator& generator, std::uint64_t seed)>;
+
+/// A program in C that calls the entry once for each call of `inputs`. Its buffers have exactly the size of their tensors.
+struct SanitizerProgram {
+  std::string driver;  ///< source text
+  std::string inputs;  ///< contents of the file kSanitizerInputs: buffers as the program reads them
+  std::vector<std::string> calls;  ///< "rows=4, cols=8, inputs 'ties'"
+  std::size_t left_out = 0;        ///< calls that did not fit in the limit
+};
+
+inline constexpr const char* kSanitizerInputs = "inputs.bin";
+/// What the program prints after its last call.
+inline constexpr const char* kSanitizerEnd = "hone-end";
+
+/// For the shown shapes of a native task, with inputs of a public seed. Calls whose inputs would exceed `bytes_max`
+/// together are left out. failed_precondition: the reference makes all inputs, so that there are none here.
+Result<SanitizerProgram> sanitizer_program(const Task& task, const FillTensor& fill,
+                                           std::size_t bytes_max);
+
+struct SanitizerFinding {
+  std::string kind;       ///< "heap-buffer-overflow", "signed integer overflow", …
+  std::int64_t line = 0;  ///< of the source; 0: unknown
+  std::string message;    ///< one line, with the tensor's name if it is known
+  std::size_t call = 0;   ///< index into SanitizerProgram::calls
+};
+
+/// The last call that the program began, as an index into SanitizerProgram::calls; nullopt: none. The output is untrusted.
+std::optional<std::size_t> sanitizer_last_call(std::string_view output);
+/// Whether hone's own part of the program printed the line.
+bool is_of_sanitizer_program(std::string_view line);
+
+/// The findings in the program's output, which is untrusted: the submission can write to it. At most `count_max`; the same kind at the
+/// same line counts once.
+std::vector<SanitizerFinding> sanitizer_findings(std::string_view output,
+                                                 std::string_view source_name,
+                                                 std::size_t count_max);
+
+}  // namespace hone

@@ -1,0 +1,224 @@
+// Reads a journal for the web page.
+#include "web/episode_pages.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/clock.hpp"
+#include "episode/episode.hpp"
+#include "journal/reader.hpp"
+#include "web/task_figures.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kPageDefault = 50, kPageMax = 200;
+constexpr std::size_t kTextMax = 256;  // of a value in a query
+constexpr double kKeptS = 2;           // figures of the tasks, and longer if they take long
+constexpr double kKeptFactor = 10;     // at most a tenth of the time is spent in computing them
+constexpr std::size_t kKeptMax = 8;    // number of cached results, one for each client and reward
+constexpr int kTurnsBetweenChecks = 4096;
+
+/// "1795819129.073648_5b9498a288e976bc": the position of an episode in a list.
+std::string position_text(const EpisodeLine& line) {
+  char time[40];
+  std::snprintf(time, sizeof time, "%.17g", line.opened_at);
+  return std::string(time) + "_" + episode_name(line.id);
+}
+
+Result<EpisodeFilter::Position> parse_position(const std::string& text) {
+  EpisodeFilter::Position position;
+  const std::size_t line = text.find('_');
+  char* end = nullptr;
+  if (line != std::string::npos) {
+    position.opened_at = std::strtod(text.c_str(), &end);
+    position.id = episode_number(std::string_view(text).substr(line + 1));
+  }
+  if (position.id == 0 || end != text.c_str() + line || !std::isfinite(position.opened_at))
+    return invalid_argument("after: found '" + text + "', expected 'next' of an earlier page");
+  return position;
+}
+
+Result<std::int64_t> parse_limit(const std::string& text) {
+  std::int64_t limit = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, limit);
+  if (error == std::errc() && stop == end && limit >= 1 && limit <= kPageMax) return limit;
+  return invalid_argument("limit: found '" + text + "', expected an integer from 1 to " +
+                          std::to_string(kPageMax));
+}
+
+Result<RecordState> parse_state(const std::string& text) {
+  for (const RecordState one :
+       {RecordState::kOpen, RecordState::kEnded, RecordState::kClosed, RecordState::kReaped}) {
+    if (text == record_state_name(one)) return one;
+  }
+  return invalid_argument("state: found '" + text + "', expected open, ended, closed or reaped");
+}
+
+Status check_length(const std::string& name, const std::string& value) {
+  if (value.size() <= kTextMax) return {};
+  return invalid_argument(name + ": found " + std::to_string(value.size()) +
+                          " characters, expected at most " + std::to_string(kTextMax));
+}
+
+/// Unknown names are ignored, because a newer page may send them.
+Result<EpisodeFilter> filter_of(const EpisodePages::Query& query) {
+  EpisodeFilter filter;
+  filter.limit = kPageDefault;
+  for (const auto& [name, value] : query) {
+    if (value.empty()) continue;
+    HONE_TRY(check_length(name, value));
+    if (name == "search") filter.search = value;
+    if (name == "task") filter.task = value;
+    if (name == "client") filter.client = value;
+    if (name == "group") filter.group = value;
+    if (name == "outcome") filter.outcome = value;
+    if (name == "state") {
+      HONE_ASSIGN(filter.state, parse_state(value));
+    }
+    if (name == "limit") {
+      HONE_ASSIGN(filter.limit, parse_limit(value));
+    }
+    if (name == "after") {
+      HONE_ASSIGN(filter.after, parse_position(value));
+    }
+  }
+  return filter;
+}
+
+Value row_of(const EpisodeLine& line) {
+  return Value::map({{"episode", episode_name(line.id)},
+                     {"task", line.task},
+                     {"client", line.client},
+                     {"group", line.group.empty() ? Value() : Value(line.group)},
+                     {"state", std::string(record_state_name(line.state))},
+                     {"turns", line.turns},
+                     {"best_speedup", line.best_speedup},
+                     {"last_reward", line.last_reward},
+                     {"reward", line.reward},
+                     {"opened_at", line.opened_at},
+                     {"changed_at", line.changed_at}});
+}
+
+/// The index of the first message that is not part of the prompt.
+std::size_t prompt_end(const Value& trajectory, std::size_t messages) {
+  std::size_t end = messages;
+  for (const char* list : {"turns", "calls"}) {
+    const Value* found = trajectory.find(list);
+    if (found == nullptr || !found->is_array() || found->as_array().empty()) continue;
+    const Value* at = found->as_array().front().find("message");
+    if (at != nullptr && at->is_int()) end = std::min(end, static_cast<std::size_t>(at->as_int()));
+  }
+  return end;
+}
+
+/// A page needs no conversation, because each turn has its action and its feedback.
+Value without_conversation(const Value& trajectory) {
+  Value page = Value::map(), prompt = Value::array();
+  for (const auto& [key, value] : trajectory.as_map()) {
+    if (key != "messages") {
+      // Rationale: JavaScript has no integers of 64 bits.
+      page.set(key,
+               key == "seed" && value.is_int() ? Value(std::to_string(value.as_int())) : value);
+    } else if (value.is_array()) {
+      const Value::Array& all = value.as_array();
+      const std::size_t end = prompt_end(trajectory, all.size());
+      for (std::size_t i = 0; i < end; ++i) prompt.push(all[i]);
+    }
+  }
+  page.set("prompt", std::move(prompt));
+  return page;
+}
+
+}  // namespace
+
+EpisodePages::EpisodePages(std::string path, Trajectory trajectory)
+    : path_(std::move(path)), trajectory_(std::move(trajectory)) {}
+
+Status EpisodePages::check() const {
+  HONE_ASSIGN(const auto reader, JournalReader::open(path_));
+  EpisodeFilter first;
+  first.limit = 1;
+  HONE_ASSIGN([[maybe_unused]] const auto lines, reader->list(first));
+  return {};
+}
+
+Result<Value> EpisodePages::tasks(const Query& query, const Gone& gone) const {
+  EpisodeFilter filter;
+  for (const auto& [name, value] : query) {
+    HONE_TRY(check_length(name, value));
+    if (name == "client") filter.client = value;
+    if (name == "reward") filter.reward = value;
+  }
+  MutexLock lock(tasks_mutex_);
+  const double start_s = monotonic_s();
+  std::erase_if(kept_, [&](const auto& one) { return one.second.until_s <= start_s; });
+  const auto found = kept_.find({filter.client, filter.reward});
+  if (found != kept_.end()) return found->second.tasks;
+  HONE_ASSIGN(const auto reader, JournalReader::open(path_));
+  TaskFigures figures;
+  int turns = 0;
+  bool ended = false;
+  HONE_TRY(reader->each_turn(
+      [&](const TurnLine& turn) {
+        figures.add(turn);
+        if (++turns % kTurnsBetweenChecks == 0) ended = stopping_ || gone();
+        return !ended;
+      },
+      filter));
+  if (ended) return Error{Code::kCancelled, "the request was closed"};
+  HONE_ASSIGN(const std::vector<TaskLine> episodes, reader->tasks(filter));
+  Value tasks = figures.value(episodes);
+  tasks.set("at", wall_s());
+  const double end_s = monotonic_s();
+  if (kept_.size() >= kKeptMax) kept_.erase(kept_.begin());
+  kept_[{filter.client, filter.reward}] = {
+      tasks, end_s + std::max(kKeptS, kKeptFactor * (end_s - start_s))};
+  return tasks;
+}
+
+Result<Value> EpisodePages::names() const {
+  HONE_ASSIGN(const auto reader, JournalReader::open(path_));
+  Value lists = Value::map();
+  for (const auto& [key, which] : {std::pair("clients", JournalReader::Name::kClient),
+                                   std::pair("rewards", JournalReader::Name::kReward)}) {
+    HONE_ASSIGN(const std::vector<std::string> found, reader->names(which));
+    lists.set(key, texts_value(found));
+  }
+  return lists;
+}
+
+Result<Value> EpisodePages::list(const Query& query) const {
+  HONE_ASSIGN(EpisodeFilter filter, filter_of(query));
+  const std::int64_t limit = filter.limit++;  // one more shows whether there is another page
+  HONE_ASSIGN(const auto reader, JournalReader::open(path_));
+  HONE_ASSIGN(std::vector<EpisodeLine> lines, reader->list(filter));
+  Value next;
+  if (static_cast<std::int64_t>(lines.size()) > limit) {
+    lines.pop_back();
+    next = position_text(lines.back());
+  }
+  Value episodes = Value::array();
+  for (const EpisodeLine& line : lines) episodes.push(row_of(line));
+  return Value::map({{"episodes", std::move(episodes)}, {"next", std::move(next)}});
+}
+
+Result<Value> EpisodePages::episode(std::string_view name) const {
+  const std::uint64_t id = episode_number(name);
+  if (id == 0) {
+    return invalid_argument("found '" + std::string(name.substr(0, kTextMax)) +
+                            "', expected an episode's name: 16 hexadecimal digits");
+  }
+  HONE_ASSIGN(const auto reader, JournalReader::open(path_));
+  HONE_ASSIGN(const std::optional<StoredEpisode> stored, reader->episode(id));
+  if (!stored) return not_found("the journal has no episode " + std::string(name));
+  MutexLock lock(trajectory_mutex_);
+  HONE_ASSIGN(const Value trajectory, trajectory_(*stored));
+  return without_conversation(trajectory);
+}
+
+}  // namespace hone

@@ -1,0 +1,117 @@
+// Counts turns, and makes shares of the counts.
+#include "web/task_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "model/verdict.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kTasksShown = 1000;
+constexpr std::size_t kOutcomesMax =
+    32;  // of a task; a newer hone may have outcomes that this one does not know
+
+std::string threshold_name(double p) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%g", p);
+  return text;
+}
+
+Value share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? Value() : Value(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+}  // namespace
+
+void TaskFigures::Counts::add(const TurnLine& turn) {
+  if (!turn.scored) {
+    ++unscored;
+    return;
+  }
+  ++attempts;
+  if (outcomes.size() < kOutcomesMax || outcomes.count(turn.outcome) != 0) ++outcomes[turn.outcome];
+  if (turn.outcome == outcome_name(Outcome::kCorrect)) {
+    ++correct;
+    if (std::isfinite(turn.speedup)) {
+      best_speedup = std::max(best_speedup, turn.speedup);
+      if (turn.speedup > 0) {
+        ++timed;
+        speedup_log_sum += std::log(turn.speedup);
+      }
+      for (std::size_t i = 0; i < kThresholds.size(); ++i)
+        faster[i] += turn.speedup > kThresholds[i];
+    }
+  }
+  if (std::isfinite(turn.reward)) {
+    ++rewards;
+    reward_sum += turn.reward;
+  }
+}
+
+Value TaskFigures::Counts::value() const {
+  Value fast_p = Value::map(), by_outcome = Value::map();
+  for (std::size_t i = 0; i < kThresholds.size(); ++i)
+    fast_p.set(threshold_name(kThresholds[i]), share(faster[i], attempts));
+  for (const auto& [outcome, count] : outcomes) by_outcome.set(outcome, count);
+  return Value::map(
+      {{"attempts", attempts},
+       {"unscored", unscored},
+       {"outcomes", std::move(by_outcome)},
+       {"correct", correct},
+       {"success", share(correct, attempts)},
+       {"fast_p", std::move(fast_p)},
+       {"best_speedup", best_speedup > 0 ? Value(best_speedup) : Value()},
+       {"speedup_mean",
+        timed > 0 ? Value(std::exp(speedup_log_sum / static_cast<double>(timed))) : Value()},
+       {"reward_mean", rewards > 0 ? Value(reward_sum / static_cast<double>(rewards)) : Value()}});
+}
+
+void TaskFigures::add(const TurnLine& turn) {
+  all_.add(turn);
+  const bool listed = of_.size() < kTasksMax || of_.count(turn.task) != 0;
+  of_[listed ? turn.task : "other"].add(turn);
+}
+
+Value TaskFigures::value(const std::vector<TaskLine>& episodes) const {
+  std::map<std::string, std::int64_t> opened;
+  std::map<std::string, Counts> of = of_;
+  for (const TaskLine& line : episodes) {
+    opened[line.task] = line.episodes;
+    if (of.size() < kTasksMax) of[line.task];  // a task that has no finished turn yet
+  }
+  std::vector<const std::pair<const std::string, Counts>*> order;
+  std::array<std::int64_t, kThresholds.size()> best_faster{};
+  for (const auto& one : of) {
+    order.push_back(&one);
+    for (std::size_t i = 0; i < kThresholds.size(); ++i)
+      best_faster[i] += one.second.best_speedup > kThresholds[i];
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return a->second.attempts > b->second.attempts;
+  });
+  Value tasks = Value::array();
+  for (std::size_t i = 0; i < std::min(order.size(), kTasksShown); ++i) {
+    const auto& [task, counts] = *order[i];
+    Value row = counts.value();
+    row.set("task", task);
+    const auto found = opened.find(task);
+    row.set("episodes", found != opened.end() ? Value(found->second) : Value());
+    tasks.push(std::move(row));
+  }
+  Value all = all_.value(), best_fast_p = Value::map();
+  for (std::size_t i = 0; i < kThresholds.size(); ++i) {
+    best_fast_p.set(threshold_name(kThresholds[i]),
+                    share(best_faster[i], static_cast<std::int64_t>(order.size())));
+  }
+  all.set("best_fast_p", std::move(best_fast_p));
+  all.set("tasks", order.size());
+  const std::size_t shown = std::min(order.size(), kTasksShown);
+  return Value::map(
+      {{"tasks", std::move(tasks)}, {"left_out", order.size() - shown}, {"all", std::move(all)}});
+}
+
+}  // namespace hone

@@ -1,0 +1,59 @@
+// Web: the web page, and what monitoring reads of a running server over HTTP.
+#pragma once
+
+#include <functional>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "http/http_server.hpp"
+#include "web/episode_pages.hpp"
+
+namespace hone {
+
+struct WebSources {
+  /// Asks the running server. It should time out after a few seconds, which is how long a request takes when no server answers.
+  /// Empty: there is no server, and so no metrics, health or live view.
+  std::function<Result<Value>(const std::string& verb, const Value& body)> server;
+  EpisodePages* episodes = nullptr;
+  std::string no_episodes;  ///< why `episodes` is nullptr
+};
+
+/// Requests that read the journal at the same time; others get 503.
+constexpr int kJournalReaders = 8;
+
+/// [any thread] Each request asks the server or reads the journal anew.
+///
+/// Theory of operation. `/`, `/app.js`, `/style.css` and `/icon.svg` are files that are compiled in. The script reads `/api/…`
+/// and builds the page from text nodes. All texts of a journal are hostile: submissions, compiler output, names. The headers
+/// therefore also forbid scripts and styles from elsewhere, inline scripts, and HTML from strings.
+///
+///   Web web({.server = ask});
+///   auto door = HttpServer::start(web.options({.port = 5919}), [&](const HttpRequest& r) { return web.handle(r); });
+class Web {
+ public:
+  /// What `sources` points to must outlive this.
+  explicit Web(WebSources sources) : sources_(std::move(sources)) {}
+
+  /// The options, with the paths that need no token.
+  static HttpOptions options(HttpOptions http);
+  HttpReply handle(const HttpRequest& request) const;
+
+ private:
+  HttpReply metrics() const;
+  HttpReply health() const;
+  HttpReply readiness() const;
+  /// /metrics, /healthz, /readyz; 404 for other paths.
+  HttpReply monitored(std::string_view path) const;
+  HttpReply about() const;
+  HttpReply live() const;
+  HttpReply api(const HttpRequest& request) const;
+  /// The paths that read the journal.
+  HttpReply of_episodes(const HttpRequest& request) const;
+
+  const WebSources sources_;
+  /// Requests that read the journal, at most half of the threads, so that probes are answered meanwhile.
+  mutable std::counting_semaphore<> readers_{kJournalReaders};
+};
+
+}  // namespace hone

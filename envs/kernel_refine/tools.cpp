@@ -1,0 +1,262 @@
+#include "kernel_refine/tools.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.hpp"
+#include "kernel_refine/words.hpp"
+
+namespace hone::kernel_refine {
+namespace {
+
+const char* description(Tool tool) {
+  switch (tool) {
+    case Tool::kCheck:
+      return "Builds a kernel and checks its results on the shapes of the task. It is not timed "
+             "and not scored.";
+    case Tool::kProfile:
+      return "Judges and times a kernel without scoring it, and reports where its time goes: "
+             "memory bandwidth, loops that are not vectorized, registers, launches.";
+    case Tool::kSanitize:
+      return "Runs a kernel with the address and undefined-behaviour sanitizers and reports each "
+             "error with its line.";
+    case Tool::kDisassemble:
+      return "Shows the machine code of the innermost loops of a kernel, with source lines.";
+    case Tool::kCompile:
+      return "Compiles a kernel and reports the compiler's messages, the loops that it vectorized, "
+             "and registers and spills of device kernels.";
+    case Tool::kHardware:
+      return "Describes the device that judges and times the kernel.";
+  }
+  return "";
+}
+
+std::int64_t uses_of(Tool tool, std::span<const CallFacts> calls) {
+  return std::count_if(calls.begin(), calls.end(),
+                       [tool](const CallFacts& call) { return call.tool == enum_name(tool); });
+}
+
+const Value* find(const Value& map, const char* name) {
+  const Value* found = map.is_map() ? map.find(name) : nullptr;
+  return found != nullptr && !found->is_nil() ? found : nullptr;
+}
+
+std::string text_of(const Value& map, const char* name) {
+  const Value* found = find(map, name);
+  return found != nullptr && found->is_string() ? found->as_string() : "";
+}
+
+double number_of(const Value& map, const char* name) {
+  const Value* found = find(map, name);
+  return found != nullptr && found->is_number() ? found->as_double() : std::nan("");
+}
+
+std::int64_t integer_of(const Value& map, const char* name) {
+  const Value* found = find(map, name);
+  return found != nullptr && found->is_int() ? found->as_int() : 0;
+}
+
+const Value::Array& list_of(const Value& map, const char* name) {
+  static const Value::Array kNone;
+  const Value* found = find(map, name);
+  return found != nullptr && found->is_array() ? found->as_array() : kNone;
+}
+
+/// Foreign text as a Markdown code block, which it cannot leave.
+std::string code_block(const std::string& text) {
+  return "```\n" + without_fences(text) + "\n```\n";
+}
+
+/// What a compiler says about loops and kernels, a line each.
+std::string code_text(const Value& facts) {
+  std::string text;
+  for (const Value& loop : list_of(facts, "loops")) {
+    const std::string reason = text_of(loop, "reason");
+    const std::int64_t bytes = integer_of(loop, "vector_bytes");
+    const bool is_vectorized = find(loop, "vectorized")->as_bool();
+    text += "- Loop at line " + std::to_string(integer_of(loop, "line")) + ": " +
+            (is_vectorized
+                 ? "vectorized" +
+                       (bytes > 0 ? ", vectors of " + count(bytes, "byte", "bytes") : std::string())
+                 : "not vectorized" + (reason.empty() ? "" : ": " + reason)) +
+            "\n";
+  }
+  for (const Value& kernel : list_of(facts, "kernels")) {
+    text +=
+        "- Kernel " + text_of(kernel, "kernel") + ": " +
+        count(integer_of(kernel, "registers"), "register", "registers") + ", " +
+        count(integer_of(kernel, "shared_bytes"), "byte", "bytes") + " of shared memory, " +
+        count(integer_of(kernel, "spill_stores_bytes") + integer_of(kernel, "spill_loads_bytes"),
+              "byte", "bytes") +
+        " of spills\n";
+  }
+  return text;
+}
+
+std::string compile_text(const Value& facts) {
+  const std::string words = text_of(facts, "diagnostics");
+  std::string text = "The kernel builds.\n" + code_text(facts);
+  if (!words.empty()) text += "Messages of the compiler:\n" + code_block(words);
+  return text;
+}
+
+std::string profile_text(const Value& facts) {
+  const double time = number_of(facts, "time_us"), baseline = number_of(facts, "baseline_us");
+  std::string text = "A call takes " + microseconds(time) + ", the baseline " +
+                     microseconds(baseline) + ": " + speedup_text(baseline / time) + ".\n";
+  int rank = 0;
+  for (const Value& finding : list_of(facts, "findings"))
+    text += std::to_string(++rank) + ". " + finding.as_string() + "\n";
+  return text + code_text(facts);
+}
+
+std::string sanitize_text(const Value& facts) {
+  const Value::Array& findings = list_of(facts, "findings");
+  const std::int64_t status = integer_of(facts, "status"), calls = integer_of(facts, "calls");
+  std::string text;
+  for (const Value& finding : findings) {
+    const std::int64_t line = integer_of(finding, "line");
+    const std::string call = text_of(finding, "call");
+    text += "- " + (line > 0 ? "Line " + std::to_string(line) + ": " : std::string()) +
+            text_of(finding, "kind") + ": " + text_of(finding, "message") +
+            (call.empty() ? "" : " (in the call with " + call + ")") + "\n";
+  }
+  if (!findings.empty()) return "The sanitizers found:\n" + code_block(text);
+  const std::int64_t left_out = integer_of(facts, "left_out");
+  if (calls == 0) return "The sanitizers ran nothing: no shape of this task is small enough.\n";
+  const Value* finished = find(facts, "finished");
+  if (status == 0 && (finished == nullptr || !finished->as_bool()))
+    return "The program under the sanitizers ended before its last call.\n";
+  if (status == 0)
+    return "The sanitizers found no error in " + count(calls, "call", "calls") + "." +
+           (left_out > 0 ? " " + count(left_out, "call was", "calls were") +
+                               " left out, because the inputs are too large."
+                         : "") +
+           "\n";
+  const std::string call = text_of(facts, "last_call"), output = text_of(facts, "output");
+  const std::string where = call.empty() ? "" : " in the call with " + call;
+  const Value* timed_out = find(facts, "timed_out");
+  if (timed_out != nullptr && timed_out->as_bool())
+    return "Under the sanitizers, the kernel did not finish within the time limit" + where +
+           ". Check that its loops end.\n";
+  return "The program under the sanitizers ended with status " + std::to_string(status) + where +
+         " and without a report." +
+         (output.empty() ? "\n" : " The end of its output:\n" + code_block(output));
+}
+
+std::string disassemble_text(const Value& facts) {
+  std::string text;
+  for (const Value& block : list_of(facts, "blocks")) {
+    const Value::Array& lines = list_of(block, "lines");
+    text += (find(block, "is_loop")->as_bool() ? "Innermost loop of " : "Code of ") +
+            text_of(block, "function");
+    if (lines.size() == 2 && lines[0] == lines[1])
+      text += ", line " + std::to_string(lines[0].as_int());
+    else if (lines.size() == 2)
+      text += ", lines " + std::to_string(lines[0].as_int()) + " to " +
+              std::to_string(lines[1].as_int());
+    text += ", " + count(integer_of(block, "instructions"), "instruction", "instructions") + ":\n" +
+            code_block(text_of(block, "text"));
+  }
+  return text.empty() ? "The compiler wrote no code.\n" : text;
+}
+
+std::string hardware_text(const Value& facts) {
+  std::string text = "Device: " + text_of(facts, "name") + "\n";
+  const auto add = [&](const char* name, double unit, const char* what) {
+    const double value = number_of(facts, name);
+    if (value > 0)
+      text += std::string(what) + ": " + number(std::round(value / unit * 100) / 100) + "\n";
+  };
+  add("multiprocessors", 1, "Cores or multiprocessors");
+  add("clock_hz", 1e9, "Clock (GHz)");
+  add("vector_bytes", 1, "Widest vector (bytes)");
+  add("memory_bytes", 1 << 30, "Memory (GiB)");
+  add("cache_bytes", 1 << 20, "L2 cache (MiB)");
+  add("dram_bytes_per_second", 1e9, "Memory bandwidth (GB/s)");
+  return text + "Toolchain: " + text_of(facts, "fingerprint") + "\n";
+}
+
+}  // namespace
+
+Value tool_schema(Tool tool, const std::vector<std::string>& languages) {
+  Value properties = Value::map(), required = Value::array();
+  if (tool != Tool::kHardware) {
+    properties.set("code", Value::map({{"type", "string"},
+                                       {"description", "a whole source file with the kernel"}}));
+    properties.set("language", Value::map({{"type", "string"}, {"enum", texts_value(languages)}}));
+    required.push("code");
+  }
+  return Value::map({{"name", enum_name(tool)},
+                     {"description", description(tool)},
+                     {"parameters", Value::map({{"type", "object"},
+                                                {"properties", std::move(properties)},
+                                                {"required", std::move(required)},
+                                                {"additionalProperties", false}})}});
+}
+
+Value tool_schemas(const ToolBudget& budget, const std::vector<std::string>& languages) {
+  Value schemas = Value::array();
+  for (const auto& [tool, uses] : budget) {
+    if (uses > 0) schemas.push(tool_schema(tool, languages));
+  }
+  return schemas;
+}
+
+Value tools_left(const ToolBudget& budget, std::span<const CallFacts> calls) {
+  Value left = Value::map();
+  for (const auto& [tool, uses] : budget) {
+    if (uses > 0) left.set(enum_name(tool), std::max<std::int64_t>(uses - uses_of(tool, calls), 0));
+  }
+  return left;
+}
+
+Status expect_use_left(Tool tool, const ToolBudget& budget, std::span<const CallFacts> calls) {
+  const auto found = budget.find(tool);
+  const std::int64_t uses = found == budget.end() ? 0 : found->second;
+  if (uses_of(tool, calls) < uses) return {};
+  const std::string name(enum_name(tool));
+  if (uses == 0)
+    return failed_precondition("tool " + name +
+                               ": this episode does not have it; set its uses with "
+                               "the reset option tools or with environment.tools");
+  return failed_precondition("tool " + name + ": its " + count(uses, "use is", "uses are") +
+                             " spent in this episode");
+}
+
+std::string facts_text(Tool tool, const Value& facts) {
+  if (const std::string reason = text_of(facts, "unavailable"); !reason.empty())
+    return "This tool has no answer here: " + reason + ".\n";
+  switch (tool) {
+    case Tool::kProfile:
+      return profile_text(facts);
+    case Tool::kSanitize:
+      return sanitize_text(facts);
+    case Tool::kDisassemble:
+      return disassemble_text(facts);
+    case Tool::kCheck:
+    case Tool::kCompile:
+      return compile_text(facts);
+    case Tool::kHardware:
+      return hardware_text(facts);
+  }
+  return "";
+}
+
+Value call_messages(const std::string& id, Tool tool, const Value& action,
+                    const std::string& text) {
+  Value arguments = Value::map();
+  for (const auto& [name, value] : action.as_map()) {
+    if (name != "tool") arguments.set(name, value);
+  }
+  const std::string name(enum_name(tool));
+  const Value call =
+      Value::map({{"id", id},
+                  {"type", "function"},
+                  {"function", Value::map({{"name", name}, {"arguments", to_json(arguments)}})}});
+  return Value::array(
+      {Value::map({{"role", "assistant"}, {"content", ""}, {"tool_calls", Value::array({call})}}),
+       Value::map({{"role", "tool"}, {"tool_call_id", id}, {"name", name}, {"content", text}})});
+}
+
+}  // namespace hone::kernel_refine

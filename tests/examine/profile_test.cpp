@@ -1,0 +1,133 @@
+// Figures of a profile, and its sentences: which one comes first for which fault.
+#include "examine/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include "examine/findings.hpp"
+
+namespace hone {
+namespace {
+
+Task scale_task(std::int64_t n) {
+  Task task;
+  task.entry = "scale";
+  task.tensors = {{"x", Role::kIn, DType::kF32, {"n"}}, {"out", Role::kOut, DType::kF32, {"n"}}};
+  task.scalars = {{"n", DType::kI64, "n"}};
+  task.arguments = {"x", "out", "n"};
+  task.dims = {"n"};
+  task.timed = {{"n", n}};
+  task.families = {{"normal", {}, {}}};
+  return task;
+}
+
+Verdict timed_verdict(double time_us) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kCorrect;
+  verdict.speedup = Speedup{};
+  verdict.speedup->time_us = time_us;
+  verdict.speedup->baseline_us = 100;
+  return verdict;
+}
+
+Value processor() {
+  return Value::map({{"clock_hz", 3e9}, {"vector_bytes", 32}, {"dram_bytes_per_second", 10e9}});
+}
+
+Value device() {
+  return Value::map({{"multiprocessors", 132}, {"dram_bytes_per_second", 3.35e12}});
+}
+
+std::string first_finding(const ProfileInput& input) {
+  const auto findings = profile_findings(input, profile_figures(input), 3);
+  return findings.empty() ? "" : findings[0];
+}
+
+TEST(Profile, Figures_FollowFromTimeBytesAndClock) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(1000);
+  const ProfileFigures figures =
+      profile_figures({.task = task, .verdict = verdict, .device = processor()});
+  EXPECT_EQ(figures.bytes, 8e6);
+  EXPECT_NEAR(figures.bytes_per_second, 8e9, 1);
+  EXPECT_NEAR(figures.memory_share, 0.8, 1e-6);
+  EXPECT_NEAR(figures.cycles_per_output, 3, 1e-6);
+}
+
+TEST(Profile, StridedLoop_IsTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(4000);
+  EXPECT_EQ(first_finding(
+                {.task = task,
+                 .verdict = verdict,
+                 .device = processor(),
+                 .loops = {{3, true, 32, ""}, {14, false, 0, "not suitable for strided load"}}}),
+            "The loop at line 14 is not vectorized: it reads or writes memory with a stride. Make "
+            "the innermost loop run over neighbouring elements. An output takes 12 cycles.");
+}
+
+TEST(Profile, ScalarLoopOfAMemoryBoundKernel_IsNotMentioned) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(1000);
+  EXPECT_EQ(first_finding({.task = task,
+                           .verdict = verdict,
+                           .device = processor(),
+                           .loops = {{14, false, 0, "unsupported use in stmt."}}}),
+            "A call has to move at least 8 MB and takes 1 ms: 8 GB/s, 80 % of the memory's "
+            "bandwidth. It is memory-bound: only less data or fewer passes help.");
+}
+
+Plan plan_of(const std::string& grid, const std::string& block, int launches = 1) {
+  Plan plan;
+  for (int i = 0; i < launches; ++i) {
+    PlanLaunch launch;
+    launch.kernel = "scale";
+    launch.grid = {grid};
+    launch.block = {block};
+    launch.arguments = {{PlanArgument::Kind::kName, "x"}};
+    plan.launches.push_back(launch);
+  }
+  return plan;
+}
+
+TEST(Profile, FewBlocks_AreTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(50);
+  const Plan plan = plan_of("12", "256");
+  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = device(), .plan = &plan}),
+            "A launch has 12 blocks of 256 threads; the device has 132 multiprocessors, so 120 of "
+            "them are idle. Divide the work into more blocks.");
+}
+
+TEST(Profile, ManyShortLaunches_AreTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(20);
+  const Plan plan = plan_of("4000", "256", 8);
+  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = device(), .plan = &plan}),
+            "The call takes 20 µs in 8 launches, 2.5 µs each: starting kernels takes most of the "
+            "time. Merge the kernels.");
+}
+
+TEST(Profile, Spills_AreTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(50);
+  const Plan plan = plan_of("4000", "256");
+  EXPECT_EQ(first_finding({.task = task,
+                           .verdict = verdict,
+                           .device = device(),
+                           .kernels = {{"scale", 255, 0, 64, 60, 56}},
+                           .plan = &plan}),
+            "Kernel scale keeps spilled registers (116 bytes of loads and stores) in local memory, "
+            "with 255 registers for each thread. Use fewer live values for each thread.");
+}
+
+TEST(Profile, UnknownDevice_HasFactsWithoutShares) {
+  const Task task = scale_task(1000);
+  const Verdict verdict = timed_verdict(5);
+  const Value facts = profile_facts({.task = task, .verdict = verdict, .device = Value::map()});
+  EXPECT_TRUE(facts.find("memory_share")->is_nil());
+  EXPECT_TRUE(facts.find("cycles_per_output")->is_nil());
+  EXPECT_EQ(facts.find("findings")->as_array().size(), 0u);
+}
+
+}  // namespace
+}  // namespace hone

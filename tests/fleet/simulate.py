@@ -1,0 +1,178 @@
+"""Simulates rollout workers on a fleet of servers: scripts/simulate-fleet says how."""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import importlib.util
+import itertools
+import json
+import random
+import statistics
+import sys
+from collections import deque
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+GROUP = 8  # episodes of a group
+TURNS = 4  # turns of an episode
+LANES = 3  # evaluations that a server does at once
+EVALUATION_S = 0.7  # mean time of an evaluation, as of a module on one GPU (docs/benchmarks.md)
+PREPARE_S = 2.0  # time to prepare a task on a server: its tolerance and its baseline
+THINK = 0.5  # of the time in which all workers would use the fleet fully if none waited for its group
+
+
+def routing():
+    """hone.fleet.routing, without the native client that its package needs."""
+    path = ROOT / "clients/python/src/hone/fleet/routing.py"
+    spec = importlib.util.spec_from_file_location("hone_fleet_routing", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+RULES = routing()
+
+
+class Fleet:
+    """Servers with queues, and the time that passes."""
+
+    def __init__(self, servers: int) -> None:
+        self.names = [f"tcp://node{index}:5917" for index in range(servers)]
+        self.open = dict.fromkeys(self.names, 0)
+        self.free = dict.fromkeys(self.names, LANES)
+        self.queues = {name: deque() for name in self.names}
+        self.busy = dict.fromkeys(self.names, 0.0)
+        self.prepared = {name: set() for name in self.names}
+        self.waits = []
+        self.preparations = 0
+
+    def views(self):
+        return [RULES.Server(name, load) for name, load in self.open.items()]
+
+
+def at_random(fleet, draw):
+    return lambda group, worker: draw.choice(fleet.names)
+
+
+def by_each_worker(fleet, draw):
+    """Each worker has its own router and one episode, so it sees no load: plain hashing."""
+    servers = [RULES.Server(name) for name in fleet.names]
+    return lambda group, worker: RULES.Router().order(group, servers)[0]
+
+
+def by_registry(fleet, draw):
+    router = RULES.Router(load_free=0)
+    return lambda group, worker: router.order(group, fleet.views())[0]
+
+
+ROUTES = {"random server": at_random, "list of servers": by_each_worker, "registry on Ray": by_registry}
+
+
+def simulate(servers: int, workers: int, seconds: float, route: str, seed: int = 1) -> dict[str, object]:
+    """One run, from its middle: all workers play, and the tasks of their groups are prepared.
+
+    A worker thinks, then waits for its turn's evaluation. When the last episode of a group has ended, its workers begin
+    another group.
+    """
+    draw = random.Random(seed)
+    fleet = Fleet(servers)
+    choose = ROUTES[route](fleet, draw)
+    think_s = THINK * workers / (servers * LANES / EVALUATION_S)
+    events, ticks = [], itertools.count()
+    groups = 0
+
+    def schedule(at, *what):
+        heapq.heappush(events, (at, next(ticks), what))
+
+    def begin_group(members, now):
+        nonlocal groups
+        groups += 1
+        left[groups] = len(members)
+        for worker in members:
+            home = choose(f"group-{groups}", worker)
+            fleet.open[home] += 1
+            turns = TURNS if now > 0 else draw.randint(1, TURNS)
+            if now == 0:
+                fleet.prepared[home].add(groups)
+            schedule(now + draw.expovariate(1 / think_s), "step", members, home, groups, turns)
+
+    def start(home, now, job):
+        since, members, group, turns = job
+        fleet.free[home] -= 1
+        fleet.waits.append(now - since)
+        spent = draw.lognormvariate(0, 0.5) * EVALUATION_S / 1.133
+        if group not in fleet.prepared[home]:
+            fleet.prepared[home].add(group)
+            fleet.preparations += 1
+            spent += PREPARE_S
+        fleet.busy[home] += spent
+        schedule(now + spent, "done", members, home, group, turns)
+
+    left = {}  # of each group: episodes that have not ended
+    for first in range(0, workers, GROUP):
+        begin_group(tuple(range(first, min(first + GROUP, workers))), 0.0)
+    while events:
+        now, _, (kind, members, home, group, turns) = heapq.heappop(events)
+        if now > seconds:
+            break
+        if kind == "step":
+            job = (now, members, group, turns)
+            if fleet.free[home]:
+                start(home, now, job)
+            else:
+                fleet.queues[home].append(job)
+            continue
+        fleet.free[home] += 1
+        if fleet.queues[home]:
+            start(home, now, fleet.queues[home].popleft())
+        if turns > 1:
+            schedule(now + draw.expovariate(1 / think_s), "step", members, home, group, turns - 1)
+            continue
+        fleet.open[home] -= 1
+        left[group] -= 1
+        if left[group] == 0:
+            begin_group(members, now)
+    busy = [fleet.busy[name] / (LANES * seconds) for name in fleet.names]
+    waits = sorted(fleet.waits)
+    return {
+        "servers": servers,
+        "workers": workers,
+        "route": route,
+        "evaluations_per_s": round(len(waits) / seconds, 1),
+        "wait_p50_s": round(waits[len(waits) // 2], 2),
+        "wait_p95_s": round(waits[len(waits) * 95 // 100], 2),
+        "busy": round(statistics.mean(busy), 2),
+        "busiest_over_mean": round(max(busy) / statistics.mean(busy), 2),
+        "preparations_per_100": round(100 * fleet.preparations / len(waits), 1),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="simulate-fleet")
+    parser.add_argument("--workers", type=int, default=10_000)
+    parser.add_argument("--servers", default="4,16,256")
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    rows = []
+    if not given.json:
+        print(f"{'servers':>7}  {'route':<16} {'evaluations/s':>13} {'wait p50':>9} {'p95':>8}", end="")
+        print(f" {'busy':>5} {'busiest/mean':>13} {'preparations':>13}")
+    for servers in map(int, given.servers.split(",")):
+        for route in ROUTES:
+            row = simulate(servers, given.workers, given.seconds, route)
+            rows.append(row)
+            if not given.json:
+                print(f"{servers:>7}  {route:<16} {row['evaluations_per_s']:>13} {row['wait_p50_s']:>7} s", end="")
+                print(f" {row['wait_p95_s']:>6} s {row['busy']:>5.0%} {row['busiest_over_mean']:>13}", end="")
+                print(f" {row['preparations_per_100']:>11} %", flush=True)
+    if given.json:
+        print(json.dumps(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
