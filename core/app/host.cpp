@@ -101,22 +101,18 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.readable = paths_of_builders(config);
   options.toolchains[options.language].options = config.options;
   const int cpus = cpu_count();
-  const auto add = [&](std::int64_t device, std::vector<DeviceSpec>& to) {
-    const int first = 2 * static_cast<int>(options.devices.size() + options.lanes.size());
+  int first = 0;
+  const auto lane_of = [&](std::int64_t device) -> DeviceSpec {
     const int judge = (cpus - 1 - first % cpus + cpus) % cpus;
-    to.push_back({static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}});
+    first += 2;
+    return {static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}};
   };
-  for (const std::int64_t device : config.devices) add(device, options.devices);
+  for (const std::int64_t device : device_numbers(config))
+    options.devices.push_back(lane_of(device));
   if (config.python.empty()) return {};
-  if (options.devices.size() > 1) {
-    return failed_precondition(
-        options.backend + ".python: found " + std::to_string(options.devices.size()) +
-        " devices; expected one, because the process of a module can use all visible devices; "
-        "start "
-        "one server per device, each on its own machine or in its own container");
+  for (std::int64_t i = 1; i < module_lanes(config); ++i) {
+    for (DeviceSpec& device : options.devices) device.lanes.push_back(lane_of(device.index));
   }
-  for (std::int64_t i = 1; i < module_lanes(config); ++i)
-    add(config.devices.front(), options.lanes);
   return use_interpreter(options.backend + ".python", config.python, options);
 }
 
@@ -136,7 +132,14 @@ std::int64_t module_lanes(const BackendConfig& config) {
   // A baseline in one lane would make the other lanes wait for it.
   if (config.python.empty()) return 1;
   if (config.module_lanes > 0) return config.module_lanes;
-  return std::clamp(cpu_count() / kCoresOfLane, 1, kLanesByCores);
+  const int devices = static_cast<int>(device_numbers(config).size());
+  return std::clamp(cpu_count() / (kCoresOfLane * devices), 1, kLanesByCores);
+}
+
+std::vector<std::int64_t> device_numbers(const BackendConfig& config) {
+  if (!config.devices.empty()) return config.devices;
+  if (!config.description.device_numbers.empty()) return config.description.device_numbers;
+  return {0};
 }
 
 std::int64_t builder_count(const Config& config) {

@@ -46,7 +46,9 @@ ServerOptions server_options(const Config& config);
 
 /// The section of a backend of device code; nullptr for other backends.
 const BackendConfig* device_config(const Config& config, std::string_view backend);
-/// Number of lanes of the first device, including its main lane (EvaluatorOptions::lanes).
+/// The devices of the section, at least one: all that the backend lists, or those that are configured.
+std::vector<std::int64_t> device_numbers(const BackendConfig& config);
+/// Number of lanes of each device, including its main lane (DeviceSpec::lanes).
 std::int64_t module_lanes(const BackendConfig& config);
 /// Builds at a time (EvaluatorOptions::builders).
 std::int64_t builder_count(const Config& config);

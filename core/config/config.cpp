@@ -45,6 +45,14 @@ class Reader : public SchemaVisitor {
   void texts(std::string_view key, std::vector<std::string>& member, std::string_view) override {
     member = f_.texts_or(key, member);
   }
+  void integers_or_all(std::string_view key, std::vector<std::int64_t>& member, Range range,
+                       std::string_view doc) override {
+    const Value* found = f_.value_or_null(key);
+    if (found == nullptr || !found->is_string()) return integers(key, member, range, doc);
+    if (found->as_string() != "all")
+      f_.mistake(key, "found '" + found->as_string() + "', expected a list of integers, or all");
+    member.clear();
+  }
   void integers(std::string_view key, std::vector<std::int64_t>& member, Range range,
                 std::string_view) override {
     const Value* found = f_.array_or_null(key);
@@ -109,6 +117,11 @@ class Writer : public SchemaVisitor {
   void flag(std::string_view key, bool& m, std::string_view) override { put(key, m); }
   void texts(std::string_view key, std::vector<std::string>& m, std::string_view) override {
     put(key, Value::Array(m.begin(), m.end()));
+  }
+  void integers_or_all(std::string_view key, std::vector<std::int64_t>& m, Range range,
+                       std::string_view doc) override {
+    if (m.empty()) return put(key, "all");
+    integers(key, m, range, doc);
   }
   void integers(std::string_view key, std::vector<std::int64_t>& m, Range,
                 std::string_view) override {

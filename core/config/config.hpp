@@ -109,7 +109,7 @@ struct BackendConfig {
   BackendDescription description;
   /// A value for each of description.parameters, by name. Builds get them as options.
   Value options = Value::map();
-  std::vector<std::int64_t> devices{0};
+  std::vector<std::int64_t> devices{0};    ///< empty: "all"
   std::string isolation = "client";        ///< submissions of a client share a process, or "fresh"
   std::string modules = "auto";            ///< how modules are judged: "plan", "process" or "auto"
   std::string module_isolation = "fresh";  ///< deprecated, no effect

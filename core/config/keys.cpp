@@ -46,6 +46,10 @@ class Documenter : public SchemaVisitor {
                 std::string_view doc) override {
     add(key, "list of integers, each " + between(r), doc);
   }
+  void integers_or_all(std::string_view key, std::vector<std::int64_t>&, Range r,
+                       std::string_view doc) override {
+    add(key, "list of integers, each " + between(r) + ", or all", doc);
+  }
   void open_map(std::string_view key, Value&, std::string_view doc) override {
     add(key, "map", doc);
   }

@@ -120,7 +120,8 @@ void walk_backend(BackendConfig& c, SchemaVisitor& v) {
     walk_parameter(parameter, value, v);
     c.options.set(parameter.name, std::move(value));
   }
-  v.integers("devices", c.devices, {0, 1023}, "numbers of the devices that evaluate");
+  v.integers_or_all("devices", c.devices, {0, 1023},
+                    "numbers of the devices that evaluate, all of one kind");
   v.choice("isolation", c.isolation, {"client", "fresh"},
            "process of a submission: shared by one client's submissions, or fresh for each");
   v.choice("modules", c.modules, {"process", "plan", "auto"},

@@ -35,6 +35,9 @@ class SchemaVisitor {
                      std::string_view doc) = 0;
   virtual void integers(std::string_view key, std::vector<std::int64_t>& member, Range range,
                         std::string_view doc) = 0;
+  /// Or the text "all", which is an empty list.
+  virtual void integers_or_all(std::string_view key, std::vector<std::int64_t>& member, Range range,
+                               std::string_view doc) = 0;
   /// A map that a plugin reads.
   virtual void open_map(std::string_view key, Value& member, std::string_view doc) = 0;
   virtual void group(std::string_view key, const Walk& walk) = 0;

@@ -248,6 +248,7 @@ Status Device::ensure_judge() {
     problem_ = facts || closed_ ? "" : facts.error().in(lock_.lane()).message;
   }
   HONE_ASSIGN(facts_, std::move(facts));
+  if (auto others = other_nodes_of(facts_)) pool_.see_only_own(std::move(*others));
   const Value* memory = facts_.find("memory_bytes");
   if (options_.device_code && memory != nullptr && memory->is_int() && memory->as_int() > 0) {
     shared_.memory.set_bytes(static_cast<std::uint64_t>(memory->as_int()));

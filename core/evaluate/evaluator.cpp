@@ -25,6 +25,7 @@
 #include "base/mutex.hpp"
 #include "evaluate/counters.hpp"
 #include "evaluate/device.hpp"
+#include "evaluate/device_uses.hpp"
 #include "evaluate/fair_queue.hpp"
 #include "evaluate/job.hpp"
 #include "evaluate/judging.hpp"
@@ -104,17 +105,21 @@ class LocalEvaluator : public Evaluator {
         zygotes_(zygotes == nullptr ? *own_zygotes_ : *zygotes),
         builds_(launcher, options_, &zygotes_),
         judging_(options_, builds_),
+        uses_(options_.devices),
         isolation_(launcher.level()),
         hold_s_(hold_seconds(options_)) {
-    const auto add = [&](const DeviceSpec& spec, SharedByLanes& shared) {
+    const auto add = [&](const DeviceSpec& spec, std::size_t device) {
       devices_.push_back(
-          std::make_unique<Device>(launcher, zygotes_, builds_, options_, spec, shared));
+          std::make_unique<Device>(launcher, zygotes_, builds_, options_, spec, shared_[device]));
+      uses_.add_lane(device);
     };
-    for (const DeviceSpec& spec : options_.devices) {
-      const std::size_t lanes = shared_.empty() ? 1 + options_.lanes.size() : 1;
-      add(spec, shared_.emplace_back(options_, lanes));
+    for (std::size_t i = 0; i < options_.devices.size(); ++i) {
+      shared_.emplace_back(options_, 1 + options_.devices[i].lanes.size());
+      add(options_.devices[i], i);
     }
-    for (const DeviceSpec& lane : options_.lanes) add(lane, shared_.front());
+    for (std::size_t i = 0; i < options_.devices.size(); ++i) {
+      for (const DeviceSpec& lane : options_.devices[i].lanes) add(lane, i);
+    }
   }
 
   ~LocalEvaluator() override {
@@ -209,7 +214,8 @@ class LocalEvaluator : public Evaluator {
     MutexLock lock(mutex_);
     stats.set("queue", waiting_.size())
         .set("pending", jobs_.size())
-        .set("devices", options_.devices.size());
+        .set("devices", options_.devices.size())
+        .set("by_device", uses_.value());
     return stats;
   }
 
@@ -263,7 +269,9 @@ class LocalEvaluator : public Evaluator {
   Status start_devices() {
     // Other lanes start when they get their first job.
     for (std::size_t i = 0; i < options_.devices.size(); ++i) HONE_TRY(devices_[i]->start());
-    return {};
+    std::vector<Value> facts;
+    for (std::size_t i = 0; i < options_.devices.size(); ++i) facts.push_back(devices_[i]->facts());
+    return expect_like_devices(facts, options_);
   }
 
   /// Ends a job, once; later calls are ignored.
@@ -429,10 +437,14 @@ class LocalEvaluator : public Evaluator {
     judged_.resize(devices_.size());
     judged_since_s_.resize(devices_.size());
     judged_[device] = nullptr;
+    uses_.end(device);
     std::optional<JobPtr> job = take_built(device);
     for (; wait && !job && !stopping_; job = take_built(device)) changed_.wait(mutex_);
     if (stopping_) return nullptr;
-    if (job) judged_[device] = *job;
+    if (job) {
+      judged_[device] = *job;
+      uses_.begin(device);
+    }
     judged_since_s_[device] = monotonic_s();
     changed_.notify_all();
     return job;
@@ -510,10 +522,12 @@ class LocalEvaluator : public Evaluator {
   Zygotes& zygotes_;
   BuildPool builds_;
   Judging judging_;
+  DeviceUses uses_;  ///< of each entry of devices_
   const IsolationLevel isolation_;
-  const double hold_s_;                           ///< longest time that a lane works on one attempt
-  std::deque<SharedByLanes> shared_;              ///< for each device
-  std::vector<std::unique_ptr<Device>> devices_;  ///< of all devices, with their lanes
+  const double hold_s_;               ///< longest time that a lane works on one attempt
+  std::deque<SharedByLanes> shared_;  ///< for each device
+  std::vector<std::unique_ptr<Device>>
+      devices_;  ///< the first lane of each device, then the other lanes
   std::vector<std::thread> threads_;
   std::string fingerprint_;
   Value facts_;  ///< of the first device, when it started

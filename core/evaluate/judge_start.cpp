@@ -71,6 +71,38 @@ Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& bui
   return unavailable(device + ": " + (output.empty() ? facts.error().message : output));
 }
 
+Status expect_like_devices(const std::vector<Value>& facts, const EvaluatorOptions& options) {
+  const auto number = [&](std::size_t i) { return std::to_string(options.devices[i].index); };
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const std::string first = device_name(facts.front()), name = device_name(facts[i]);
+    if (name != first) {
+      return failed_precondition(
+          options.backend + ".devices: device " + number(i) + " is " + name + ", and device " +
+          number(0) + " is " + first +
+          "; a server's devices are of one kind: start a server for each kind");
+    }
+    const bool runs_modules = options.toolchains.count("python") != 0;
+    if (facts.size() > 1 && runs_modules && options.module_place == "device" &&
+        !other_nodes_of(facts[i])) {
+      return failed_precondition(
+          options.backend + ".devices: found " + std::to_string(facts.size()) +
+          " devices; expected one, because the files of device " + number(i) +
+          " are not known, so that modules cannot be kept from using others");
+    }
+  }
+  return {};
+}
+
+std::optional<std::vector<std::string>> other_nodes_of(const Value& facts) {
+  const Value* found = facts.find("other_nodes");
+  if (found == nullptr || !found->is_array()) return std::nullopt;
+  std::vector<std::string> nodes;
+  for (const Value& node : found->as_array()) {
+    if (node.is_string()) nodes.push_back(node.as_string());
+  }
+  return nodes;
+}
+
 std::string device_name(const Value& facts) {
   const Value* name = facts.find("name");
   const Value* driver = facts.find("driver");

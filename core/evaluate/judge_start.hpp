@@ -1,6 +1,7 @@
 // Starting a judge: its process, its device, and hone's own device code for it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ namespace hone {
 /// Returns the facts of the device. After an error the judge has been stopped.
 Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& builds,
                           const EvaluatorOptions& options, const DeviceSpec& spec);
+
+/// failed_precondition if the devices of one evaluator must not have these facts: all have one name and driver, because
+/// verdicts have one fingerprint; and modules need to know the nodes of other devices, because a module could use these.
+Status expect_like_devices(const std::vector<Value>& facts, const EvaluatorOptions& options);
+/// The fact "other_nodes" (backend.h); nothing if it is not known.
+std::optional<std::vector<std::string>> other_nodes_of(const Value& facts);
 
 /// The device's name and its driver's version.
 std::string device_name(const Value& facts);

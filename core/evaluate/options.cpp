@@ -23,7 +23,8 @@ std::string_view stage_name(Stage stage) {
 }
 
 EvaluatorOptions shared_by_lanes(EvaluatorOptions options) {
-  const std::size_t lanes = 1 + options.lanes.size();
+  const std::size_t lanes =
+      1 + (options.devices.empty() ? 0 : options.devices.front().lanes.size());
   options.installed_max = std::max<std::size_t>(1, options.installed_max / lanes);
   return options;
 }

@@ -25,6 +25,8 @@ struct DeviceSpec {
   int index = 0;
   int judge_cpu = 0;
   std::vector<int> cores;
+  /// Device code: further lanes, which check modules at the same time. They have the same number, and other cores.
+  std::vector<DeviceSpec> lanes = {};
 };
 
 /// Standby interpreters with the device open, on a device with its own memory: for submissions, and for the
@@ -59,13 +61,11 @@ struct EvaluatorOptions {
   std::map<std::string, Toolchain> toolchains;  ///< by language: "c++", "c"
   std::vector<std::string> readable;            ///< further folders that compilers need
   std::vector<std::string>
-      python_readable;  ///< folders that the interpreter of modules imports from
-  std::vector<DeviceSpec> devices;
-  /// Device code: further lanes of the first device, which check modules at the same time.
-  std::vector<DeviceSpec> lanes;
-  int builders = 1;              ///< builds at a time
-  std::size_t queue_max = 1024;  ///< submissions waiting and running
-  std::size_t client_max = 512;  ///< of one client
+      python_readable;              ///< folders that the interpreter of modules imports from
+  std::vector<DeviceSpec> devices;  ///< all with the same number of lanes
+  int builders = 1;                 ///< builds at a time
+  std::size_t queue_max = 1024;     ///< submissions waiting and running
+  std::size_t client_max = 512;     ///< of one client
   double build_seconds = 30;
   std::int64_t build_memory_mb = 2048;
   double evaluation_seconds = 120;  ///< for check and measurement of one submission

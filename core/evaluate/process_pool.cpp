@@ -52,7 +52,15 @@ ProcessPool::ProcessPool(Launcher& launcher, Zygotes& zygotes, const EvaluatorOp
       zygotes_(zygotes),
       options_(options),
       spec_(std::move(spec)),
+      number_(std::to_string(spec_.index)),
       lane_(std::move(lane)) {}
+
+/// Rationale: an environment variable would not hide other devices from a submission's own programs.
+void ProcessPool::see_only_own(std::vector<std::string> other_nodes) {
+  if (launcher_.level() < IsolationLevel::kPrivate) return;
+  number_ = "0";
+  other_nodes_ = std::move(other_nodes);
+}
 
 Result<ProcessPool::Standby> ProcessPool::start_candidate() {
   HONE_ASSIGN(auto ends, packet_pair());
@@ -60,8 +68,9 @@ Result<ProcessPool::Standby> ProcessPool::start_candidate() {
   spawn.jail = Jail::kCandidate;
   spawn.label = "candidate";
   spawn.program = options_.libexec / "hone-candidate";
-  spawn.arguments = {options_.backend_library.string(), std::to_string(spec_.index)};
+  spawn.arguments = {options_.backend_library.string(), number_};
   spawn.device = options_.device_code;
+  spawn.hidden_nodes = other_nodes_;
   if (options_.device_code) spawn.readable = {options_.backend_library.parent_path().string()};
   spawn.fds = {ends.second.get()};
   spawn.cpus = {spec_.cores.front()};
@@ -95,6 +104,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     // Triton runs compilers, so the process gets a builder's jail, with the device in it.
     spawn.jail = Jail::kBuilder;
     spawn.device = true;
+    spawn.hidden_nodes = other_nodes_;
     spawn.limits.file_bytes = kModuleFileBytesMax;
     spawn.limits.processes = kModuleProcessesMax;
     spawn.limits.memory_bytes = kModuleMemoryMax;
@@ -105,7 +115,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     spawn.scratch_bytes = spawn.limits.file_bytes = kModuleScratchBytes;
   }
   return spawn_interpreter(std::move(spawn), "device/run_module.py",
-                           {options_.backend_library.string(), std::to_string(spec_.index),
+                           {options_.backend_library.string(), number_,
                             cores_text({spec_.cores.front(), spec_.judge_cpu})},
                            use);
 }
@@ -116,12 +126,12 @@ Result<ProcessPool::Standby> ProcessPool::start_replayer() {
   spawn.jail = Jail::kCandidate;
   spawn.label = "replayer";
   spawn.device = true;
+  spawn.hidden_nodes = other_nodes_;
   spawn.readable = {options_.backend_library.parent_path().string()};
   spawn.cpus = {spec_.cores.front()};
   spawn.limits.memory_bytes = kCandidateMemoryMax;
   return spawn_interpreter(std::move(spawn), "device/replay_module.py",
-                           {options_.backend_library.string(), std::to_string(spec_.index)},
-                           Zygotes::Use::kTrusted);
+                           {options_.backend_library.string(), number_}, Zygotes::Use::kTrusted);
 }
 
 Result<ProcessPool::Standby> ProcessPool::start(Kind kind) {

@@ -42,6 +42,9 @@ class ProcessPool {
   ProcessPool(Launcher& launcher, Zygotes& zygotes, const EvaluatorOptions& options,
               DeviceSpec spec, std::string lane);
 
+  /// From now on its processes see the device without other ones, under number 0. `other_nodes`: the nodes of the others.
+  void see_only_own(std::vector<std::string> other_nodes);
+
   Result<Standby> start(Kind kind);
   /// One that waits, or a new one.
   Result<Standby> take(Kind kind);
@@ -81,6 +84,8 @@ class ProcessPool {
   Zygotes& zygotes_;
   const EvaluatorOptions& options_;
   const DeviceSpec spec_;
+  std::string number_;  ///< of the device, as its processes count
+  std::vector<std::string> other_nodes_;
   const std::string lane_;
   std::map<Kind, std::list<Standby>> standby_;
   std::vector<std::unique_ptr<Process>> ended_;

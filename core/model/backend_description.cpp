@@ -124,12 +124,12 @@ Status read_suffixes(Fields& f, BackendDescription& d) {
   return {};
 }
 
-Status check_devices(Fields& f) {
+Status read_devices(Fields& f, BackendDescription& d) {
   const Value* devices = f.array("devices");
   if (devices == nullptr) return {};
   for (std::size_t i = 0; i < devices->as_array().size(); ++i) {
     Fields device = f.inside("devices", *devices).inside(std::to_string(i), devices->as_array()[i]);
-    device.integer("index", 0, 1 << 16);
+    d.device_numbers.push_back(device.integer("index", 0, 1 << 16));
     device.text("name");
     device.integer("cores", 0, 1 << 20);
     HONE_TRY(device.finish_loosely());
@@ -152,7 +152,7 @@ Result<BackendDescription> read_backend_description(const Value& written, std::s
   BackendDescription d;
   d.name = std::move(name);
   d.summary = f.text("summary");
-  f.adopt(check_devices(f));
+  f.adopt(read_devices(f, d));
   d.languages = f.texts_or("languages", {});
   if (d.languages.empty()) f.mistake("languages", "expected at least one");
   d.withholds = f.choice("withholds", {"freeze", "stream", "copy"});

@@ -53,9 +53,10 @@ struct BackendDescription {
   std::map<std::string, std::string> suffixes;  ///< by language: ".py"
   std::vector<BackendParameter> parameters;
   std::vector<std::string> device_nodes, driver_folders;
-  std::string harness, known_answer;  ///< empty: the judge's own texts
-  bool replays_plans = false;         ///< of modules (hone/recorded_plan.hpp)
-  std::vector<std::string> reports;   ///< reports that a build can add
+  std::vector<std::int64_t> device_numbers;  ///< of the devices that it lists
+  std::string harness, known_answer;         ///< empty: the judge's own texts
+  bool replays_plans = false;                ///< of modules (hone/recorded_plan.hpp)
+  std::vector<std::string> reports;          ///< reports that a build can add
 
   /// Whether submissions are code of a device with memory of its own.
   bool has_device_code() const { return withholds != "freeze"; }

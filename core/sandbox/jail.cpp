@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <sstream>
 
 #include "sandbox/private_root.hpp"
@@ -109,11 +110,15 @@ Status arrange_descriptors(const JailPlan& plan, ChildEnds& ends) {
   return {};
 }
 
-Status see_devices(const DeviceFiles& device, PrivateRoot& root) {
-  const std::vector<std::string> folders = driver_folders(device);
-  HONE_ASSIGN(const std::vector<std::string> nodes, device_nodes(device.nodes));
+Status see_devices(const JailPlan& plan, PrivateRoot& root) {
+  const std::vector<std::string> folders = driver_folders(*plan.device);
+  HONE_ASSIGN(const std::vector<std::string> nodes, device_nodes(plan.device->nodes));
   root.readable.insert(root.readable.end(), folders.begin(), folders.end());
-  root.devices.insert(root.devices.end(), nodes.begin(), nodes.end());
+  const std::vector<std::string>& hidden = plan.request->hidden_nodes;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(root.devices),
+               [&](const std::string& node) {
+                 return std::find(hidden.begin(), hidden.end(), node) == hidden.end();
+               });
   root.whole_proc = true;
   return {};
 }
@@ -127,12 +132,12 @@ Status enter_root(const JailPlan& plan) {
     root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
     root.devices = {"/dev/null", "/dev/zero", "/dev/urandom"};
     root.writable_bytes = 4 * request.limits.file_bytes;
-    if (request.device) HONE_TRY(see_devices(*plan.device, root));
+    if (request.device) HONE_TRY(see_devices(plan, root));
   } else {
     root.readable = library_folders();
     root.readable.push_back(plan.plugins);
     root.readable.insert(root.readable.end(), request.readable.begin(), request.readable.end());
-    if (request.device) HONE_TRY(see_devices(*plan.device, root));
+    if (request.device) HONE_TRY(see_devices(plan, root));
     if (!request.readable.empty()) {  // for drivers and interpreters
       for (const char* node : {"/dev/null", "/dev/zero", "/dev/urandom"})
         root.devices.emplace_back(node);

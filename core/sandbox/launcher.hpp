@@ -43,6 +43,8 @@ struct SpawnRequest {
   std::vector<int> cpus;               ///< affinity; empty: as the launcher
   ProcessLimits limits;
   bool device = false;  ///< uses a device, so it can access the device's nodes and driver
+  /// With `device`: nodes that it does not see. At the level `private` only.
+  std::vector<std::string> hidden_nodes;
   /// Candidates: size of a writable folder (bytes), which is the working folder and TMPDIR; 0: none. Builders
   /// always have one.
   std::int64_t scratch_bytes = 0;

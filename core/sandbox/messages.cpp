@@ -97,7 +97,7 @@ void put(PacketWriter& to, const SpawnRequest& request) {
   const ProcessLimits& limits = request.limits;
   to.number(limits.memory_bytes).real(limits.cpu_seconds).number(limits.file_bytes);
   to.number(limits.processes).texts(request.readable).number(request.device ? 1 : 0);
-  to.number(request.scratch_bytes);
+  to.number(request.scratch_bytes).texts(request.hidden_nodes);
 }
 
 SpawnRequest get_request(PacketReader& from) {
@@ -114,6 +114,7 @@ SpawnRequest get_request(PacketReader& from) {
   request.readable = from.texts();
   request.device = get_bool(from);
   request.scratch_bytes = from.number();
+  request.hidden_nodes = from.texts();
   return request;
 }
 

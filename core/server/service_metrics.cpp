@@ -157,6 +157,18 @@ void write_tasks(PrometheusText& text, const Value& service) {
   }
 }
 
+void write_devices(PrometheusText& text, const Value& service) {
+  for (const auto& [key, name, help] :
+       {std::tuple("evaluations", "hone_device_evaluations_total",
+                   "Submissions that a device has checked or measured."),
+        std::tuple("busy_s", "hone_device_busy_seconds_total",
+                   "Time that a device has had a submission, as the mean of its lanes.")}) {
+    text.family(name, MetricType::kCounter, help);
+    for (const auto& [device, of] : map_at(service, "evaluator/by_device"))
+      text.sample(number_at(of, key), {{"device", device}});
+  }
+}
+
 /// Counters by client: steps with a verdict, steps without one, and detected classes of cheating.
 void write_clients(PrometheusText& text, const Value& service) {
   const Value::Map& clients = map_at(service, "evaluator/clients");
@@ -233,6 +245,7 @@ void write_service_metrics(PrometheusText& text, const Value& service) {
   write_counts(text, service, "evaluator/tool_errors", "tool");
   write_stages(text, service);
   write_tasks(text, service);
+  write_devices(text, service);
   write_clients(text, service);
 }
 

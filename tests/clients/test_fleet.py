@@ -8,6 +8,7 @@ import contextlib
 import json
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -251,6 +252,20 @@ def test_wrong_lists_of_servers_are_errors_or_left_out(two: list[RealServer]) ->
         hone.connect(["nonsense", dead], connect_timeout=1)
     with pytest.raises(hone.Unavailable, match="no hone server answered"):
         hone.connect([dead], connect_timeout=0.3)
+
+
+@pytest.mark.real
+def test_the_log_names_a_server_that_does_not_answer(
+    two: list[RealServer], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("hone.fleet.connection.WARN_S", 0.5)
+    dead = f"tcp://127.0.0.1:{free_port()}"
+    with hone.connect([dead, *endpoints_of(two)]):
+        wait_until(lambda: bool(caplog.records))
+        time.sleep(1)  # four more looks
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"server {dead} has not answered for ")
+    assert "new episodes go to other servers" in record.getMessage()
 
 
 @pytest.mark.real

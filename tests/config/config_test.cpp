@@ -101,6 +101,21 @@ TEST(Config, BackendSection_Mistake_NamesLineFoundAndExpected) {
             "hone.yaml:1: backend: unknown value 'cida'; did you mean 'cuda'?");
 }
 
+TEST(Config, Devices_AreNumbersOrAll) {
+  const auto devices = [](const std::string& text) {
+    const auto loaded = parse("backend: cuda\ncuda: {devices: " + text + "}\n");
+    EXPECT_TRUE(loaded) << loaded.error().message;
+    const Value written = config_to_value(loaded->config);
+    return *written.find("cuda")->find("devices");
+  };
+  EXPECT_EQ(devices("[2, 0]"), Value::array({2, 0}));
+  EXPECT_EQ(devices("all"), Value("all"));
+  EXPECT_EQ(mistake_in("cuda:\n  devices: every\n"),
+            "hone.yaml:2: devices: found 'every', expected a list of integers, or all");
+  EXPECT_EQ(mistake_in("cuda:\n  devices: []\n"),
+            "hone.yaml:2: devices: expected at least one integer, found none");
+}
+
 TEST(Config, RefusedBackend_UnknownName_MessageHasReason) {
   const auto refuse = [](const Config& plugins) {
     EXPECT_EQ(plugins.plugin_paths, std::vector<std::string>{"/etc/hone/own.so"});

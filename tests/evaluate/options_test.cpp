@@ -1,7 +1,9 @@
-// Cores of devices, and those that are left for programs outside measurements.
+// Cores of devices, those that are left for programs outside measurements, and devices of one kind.
 #include "evaluate/options.hpp"
 
 #include <gtest/gtest.h>
+
+#include "evaluate/judge_start.hpp"
 
 namespace hone {
 namespace {
@@ -19,6 +21,43 @@ TEST(CoresForPrograms, AllCoresUsed_AvoidsThoseThatTimeOneThread) {
 
 TEST(CoresForPrograms, OneCore_IsShared) {
   EXPECT_EQ(cores_for_programs(default_devices(1), {0}), (std::vector{0}));
+}
+
+Value facts_of(const char* name, const char* driver, bool files_are_known) {
+  Value facts = Value::map({{"name", name}, {"driver", driver}});
+  if (files_are_known) facts.set("other_nodes", Value::array({"/dev/nvidia1"}));
+  return facts;
+}
+
+EvaluatorOptions two_devices(bool runs_modules) {
+  EvaluatorOptions options;
+  options.backend = "cuda";
+  options.devices = {{4, 0, {1}}, {6, 2, {3}}};
+  if (runs_modules) options.toolchains["python"] = {};
+  return options;
+}
+
+std::string why_unlike(const std::vector<Value>& facts, bool runs_modules) {
+  const Status like = expect_like_devices(facts, two_devices(runs_modules));
+  return like ? "" : like.error().message;
+}
+
+TEST(LikeDevices, OtherNameOrDriver_IsRefusedWithBoth) {
+  const Value h200 = facts_of("H200", "CUDA 13.0", true);
+  EXPECT_EQ(why_unlike({h200, h200}, true), "");
+  EXPECT_EQ(why_unlike({h200, facts_of("A100", "CUDA 13.0", true)}, false),
+            "cuda.devices: device 6 is A100, driver CUDA 13.0, and device 4 is H200, driver "
+            "CUDA 13.0; a server's devices are of one kind: start a server for each kind");
+  EXPECT_NE(why_unlike({h200, facts_of("H200", "CUDA 12.9", true)}, false), "");
+}
+
+TEST(LikeDevices, FilesAreNotKnown_AndModulesAreOn_IsRefused) {
+  const Value unknown = facts_of("H200", "CUDA 13.0", false);
+  EXPECT_EQ(why_unlike({unknown, unknown}, false), "");
+  EXPECT_EQ(why_unlike({unknown}, true), "");
+  EXPECT_EQ(why_unlike({unknown, unknown}, true),
+            "cuda.devices: found 2 devices; expected one, because the files of device 4 are not "
+            "known, so that modules cannot be kept from using others");
 }
 
 }  // namespace

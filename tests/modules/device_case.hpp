@@ -40,6 +40,14 @@ inline EvaluatorOptions device_options() {
   return options;
 }
 
+/// On the same cores: `lanes` lanes of each device.
+inline void add_lanes(EvaluatorOptions& options, std::size_t lanes) {
+  for (DeviceSpec& device : options.devices) {
+    const DeviceSpec lane = device;
+    device.lanes.assign(lanes - 1, lane);
+  }
+}
+
 inline Machine* device_machine(const std::vector<std::string>& off) {
   return machine_without(off, "cuda.python", device_options);
 }

@@ -33,6 +33,7 @@ class DeviceFolder {
   DeviceFolder(const DeviceFolder&) = delete;
   DeviceFolder& operator=(const DeviceFolder&) = delete;
 
+  void set_devices(int count) { write("emulated_devices", std::to_string(count)); }
   void set_memory(std::uint64_t bytes) { write("emulated_memory", std::to_string(bytes)); }
   /// Of the allocations from now on the first `after` succeed and the next `count` fail.
   void fail(std::uint64_t after, std::uint64_t count) {
@@ -65,7 +66,7 @@ class DeviceFolder {
   EvaluatorOptions options(std::size_t lanes) const {
     EvaluatorOptions options = device_options();
     options.backend_library = folder_ / "backend_cuda_emulated.so";
-    options.lanes.assign(lanes - 1, options.devices.front());
+    add_lanes(options, lanes);
     options.installed_max = 2 * lanes;
     return options;
   }

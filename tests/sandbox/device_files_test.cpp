@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "sandbox/launcher.hpp"
 
@@ -59,6 +62,56 @@ TEST(DeviceFiles, Launcher_WithRefusedNode_DoesNotStart) {
   const auto launcher = Launcher::start(options);
   ASSERT_FALSE(launcher);
   EXPECT_THAT(launcher.error().message, testing::HasSubstr("device node /dev/zero: "));
+}
+
+/// Character devices of a driver that does not exist, in /dev.
+class NodesOfNoDriver {
+ public:
+  NodesOfNoDriver() {
+    for (unsigned i = 0; i < 2; ++i) {
+      paths.push_back(pattern_ + std::to_string(i));
+      made = ::mknod(paths[i].c_str(), S_IFCHR | 0666, makedev(kMajor, i)) == 0 && made;
+    }
+  }
+  ~NodesOfNoDriver() {
+    for (const std::string& path : paths) ::unlink(path.c_str());
+  }
+  std::string pattern() const { return pattern_ + "*"; }
+
+  std::vector<std::string> paths;
+  bool made = true;
+
+ private:
+  static constexpr unsigned kMajor =
+      511;  // the last of those that drivers get when they are loaded
+  const std::string pattern_ = "/dev/hone_test_" + std::to_string(::getpid()) + "_";
+};
+
+TEST(DeviceFiles, HiddenNode_IsNotInTheJail) {
+  const NodesOfNoDriver nodes;
+  if (!nodes.made) GTEST_SKIP() << "device nodes cannot be made here";
+  LauncherOptions options;
+  options.device.nodes = {nodes.pattern()};
+  const auto launcher = Launcher::start(options);
+  ASSERT_TRUE(launcher) << launcher.error().message;
+  if ((*launcher)->level() < IsolationLevel::kPrivate) GTEST_SKIP() << "needs a private root";
+  const auto seen_without = [&](std::vector<std::string> hidden) {
+    SpawnRequest request;
+    request.jail = Jail::kBuilder;
+    request.program = "/usr/bin/ls";
+    request.arguments = {"/dev"};
+    request.device = true;
+    request.hidden_nodes = std::move(hidden);
+    const auto process = (*launcher)->spawn(request);
+    if (!process) return process.error().message;
+    const auto exit = (*process)->wait(10);
+    return exit ? exit->output : exit.error().message;
+  };
+  const auto name = [&](std::size_t i) { return testing::HasSubstr(nodes.paths[i].substr(5)); };
+  EXPECT_THAT(seen_without({}), testing::AllOf(name(0), name(1)));
+  EXPECT_THAT(seen_without({nodes.paths[1]}), testing::AllOf(name(0), testing::Not(name(1))));
+  EXPECT_THAT(seen_without(nodes.paths),
+              testing::AllOf(testing::Not(name(0)), testing::Not(name(1))));
 }
 
 }  // namespace

@@ -360,15 +360,26 @@ function record(reply) {
   if (live.incarnation !== reply.health.incarnation) live.samples = [];
   live.incarnation = reply.health.incarnation;
   const done = sum(entries(evaluator.evaluations).map(([, n]) => n)) + sum(entries(evaluator.faults).map(([, n]) => n));
-  live.samples.push({at: reply.at, done});
+  const busy = Object.fromEntries(entries(evaluator.by_device).map(([device, of]) => [device, num(of.busy_s)]));
+  live.samples.push({at: reply.at, done, busy});
   while (live.samples.length > 301 || reply.at - live.samples[0].at > 300) live.samples.shift();
 }
 
-/** Evaluations per second in the last `span` seconds. */
-function rate(span) {
+/** How much a figure of the samples grew per second in the last `span` seconds. Without `of`: evaluations. */
+function rate(span, of = (sample) => sample.done) {
   const last = live.samples.at(-1);
   const first = live.samples.find((sample) => last.at - sample.at <= span);
-  return first && last.at > first.at ? (last.done - first.done) / (last.at - first.at) : null;
+  return first && last.at > first.at ? (of(last) - of(first)) / (last.at - first.at) : null;
+}
+
+/** The share of the last 10 s in which each device had a submission: "0: 83 % busy, 1: 79 % busy". */
+function occupancy(evaluator) {
+  const devices = entries(evaluator.by_device);
+  return devices.map(([device]) => {
+    const share = rate(10, (sample) => num(sample.busy[device]));
+    const text = `${share === null ? "–" : figure(100 * Math.min(share, 1), 2)} % busy`;
+    return devices.length > 1 ? `${device}: ${text}` : text;
+  }).join(", ");
 }
 
 function tile(name, wide) {
@@ -411,7 +422,7 @@ function liveView() {
     t.queue.set(count(evaluator.queue), "wait for a builder");
     t.flight.set(count(evaluator.pending), "submissions");
     t.devices.set(`${count(num(evaluator.devices) - num(evaluator.devices_failing))} of ${count(evaluator.devices)}`,
-      `${num(evaluator.pending) > num(evaluator.queue) ? "busy" : "idle"}`, num(evaluator.devices_failing) ? "bad" : "");
+      occupancy(evaluator), num(evaluator.devices_failing) ? "bad" : "");
     const step = (metrics.request_seconds || {}).step || {};
     t.reply.set(step.count ? `≤ ${seconds(step.p50_at_most)}` : "–", "time of a reply");
     t.slow.set(step.count ? `≤ ${seconds(step.p99_at_most)}` : "–", "time of a reply");

@@ -1,6 +1,8 @@
 // Says what is there without a driver.
 #include "describe.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "vendor.h"
@@ -43,6 +45,22 @@ Value texts(const char* const (&items)[count]) {
 }
 
 }  // namespace
+
+std::vector<std::string> other_nodes(const std::string& folder, const std::string& prefix,
+                                     int number) {
+  std::vector<std::string> nodes;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const bool is_device = name.size() > prefix.size() &&
+                           name.compare(0, prefix.size(), prefix) == 0 &&
+                           name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+    if (is_device && name != prefix + std::to_string(number)) nodes.push_back(at->path().string());
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
 
 Value description() {
   Value devices = listed_devices();

@@ -1,6 +1,10 @@
 // The backend's description of itself, and of the driver and devices of this machine.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "hone/backend.h"
 #include "hone/plugin.hpp"
 
@@ -14,6 +18,12 @@ hone::plugin::Value probed(const hone_host* host);
 
 /// The devices that the vendor's kernel module lists, by the kernel's files: [{"index", "name", "cores"}].
 hone::plugin::Value listed_devices();
+/// The device nodes of the machine's other devices, without those that devices share. `pci`: a device's fact of this name.
+/// Nothing if the device's own node is not known.
+std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci);
+/// The nodes `folder`/`prefix`NUMBER, but not that of `number`.
+std::vector<std::string> other_nodes(const std::string& folder, const std::string& prefix,
+                                     int number);
 /// The kernel module's version; "" where there is none.
 std::string module_version();
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "describe.hpp"
 #include "device.hpp"
 #include "errors.hpp"
 #include "throttle.hpp"
@@ -73,6 +74,11 @@ void learn_facts(hone_device& device) {
        {"host_memory_reachable", get(kDevicePageableMemory) != 0},
        {"limits", limits_of(device)},
        {"pci", pci_address(device)}});
+  const auto others = nodes_of_others(device.facts.at("pci").as_string());
+  if (!others) return;
+  Value nodes = Value::array();
+  for (const std::string& node : *others) nodes.push(node);
+  device.facts.set("other_nodes", std::move(nodes));
 }
 
 Value current_facts(const hone_device& device) {

@@ -214,7 +214,7 @@ HONE_EMULATED_API CUresult cuDeviceGetCount(int* count) {
   const std::lock_guard lock(driver().mutex);
   if (!driver().initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *count = 1;
+  *count = device_count();
   return CUDA_SUCCESS;
 }
 
@@ -222,8 +222,8 @@ HONE_EMULATED_API CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   const std::lock_guard lock(driver().mutex);
   if (!driver().initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *device = 0;
+  if (ordinal < 0 || ordinal >= device_count()) return CUDA_ERROR_INVALID_DEVICE;
+  *device = 0;  // a process uses one of them
   return CUDA_SUCCESS;
 }
 

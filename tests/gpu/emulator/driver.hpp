@@ -57,6 +57,8 @@ struct Memory {
 
 /// Whether a file of this name is next to the library. Tests change the device in this way, also for sandboxed processes.
 bool lies_beside(const char* name);
+/// The number of devices, from the file "emulated_devices" next to the library, or 1.
+int device_count();
 /// The device's memory in bytes, from the file "emulated_memory" next to the library, or kMemoryBytes.
 std::uint64_t memory_bytes();
 /// Memory used by other processes. Processes that may write to the file "emulated_memory_used" next to the library record their use there; judges may, sandboxed processes may not.

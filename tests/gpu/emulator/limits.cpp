@@ -59,6 +59,12 @@ bool is_alive(std::int64_t pid) {
 
 bool lies_beside(const char* name) { return access(beside(name).c_str(), F_OK) == 0; }
 
+int device_count() {
+  std::ifstream file(beside("emulated_devices"));
+  int count = 0;
+  return file >> count ? count : 1;
+}
+
 std::uint64_t memory_bytes() {
   std::ifstream file(beside("emulated_memory"));
   std::uint64_t bytes = 0;

@@ -38,6 +38,22 @@ hone::plugin::Value listed_devices() {
   return devices;
 }
 
+std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci) {
+  // The kernel module writes four digits of the domain, and the fact "pci" has eight.
+  constexpr std::size_t kMoreDigits = 4;
+  if (pci.size() <= kMoreDigits) return std::nullopt;
+  std::ifstream information(std::string(kFolder) + "/gpus/" + pci.substr(kMoreDigits) +
+                            "/information");
+  constexpr char kMinor[] = "Device Minor:";
+  for (std::string line; std::getline(information, line);) {
+    if (line.rfind(kMinor, 0) != 0) continue;
+    const std::string number = trimmed(line.substr(sizeof kMinor - 1));
+    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) break;
+    return other_nodes("/dev", "nvidia", std::stoi(number));
+  }
+  return std::nullopt;
+}
+
 std::string module_version() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string version;

@@ -1,5 +1,6 @@
 // What Linux's files say of AMD's devices: the topology of the amdkfd driver.
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -24,6 +25,8 @@ std::string architecture_name(long long version) {
 struct Node {
   std::string architecture;
   long long cores = 0;
+  long long domain = 0, location = 0;  // on PCI: location is bus, device and function
+  long long render = 0;                // number of /dev/dri/renderD…
 };
 
 /// The nodes that are devices, in the driver's order.
@@ -42,8 +45,9 @@ std::vector<Node> device_nodes() {
     for (long long value = 0; file >> key >> value;) properties[key] = value;
     if (properties["simd_count"] == 0) continue;
     const long long per_core = std::max(1ll, properties["simd_per_cu"]);
-    nodes.push_back(
-        {architecture_name(properties["gfx_target_version"]), properties["simd_count"] / per_core});
+    nodes.push_back({architecture_name(properties["gfx_target_version"]),
+                     properties["simd_count"] / per_core, properties["domain"],
+                     properties["location_id"], properties["drm_render_minor"]});
   }
   return nodes;
 }
@@ -66,6 +70,17 @@ hone::plugin::Value listed_devices() {
                                            {"cores", static_cast<std::int64_t>(nodes[i].cores)}}));
   }
   return devices;
+}
+
+std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci) {
+  unsigned domain = 0, bus = 0, device = 0;
+  if (std::sscanf(pci.c_str(), "%x:%x:%x.0", &domain, &bus, &device) != 3) return std::nullopt;
+  const long long location = (static_cast<long long>(bus) << 8) | (device << 3);
+  for (const Node& node : device_nodes()) {
+    if (node.domain == domain && node.location == location && node.render > 0)
+      return other_nodes("/dev/dri", "renderD", static_cast<int>(node.render));
+  }
+  return std::nullopt;
 }
 
 std::string module_version() {

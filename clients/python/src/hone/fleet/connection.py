@@ -39,6 +39,8 @@ WATCH_S = 0.25
 RETRY_S = 2.0
 #: Once a server has answered, time that ``connect`` waits for the others (s).
 OTHERS_S = 1.0
+#: Time that a server may be lost, or not answer at first, before a warning in the log (s).
+WARN_S = 10.0
 #: Time that a server without episodes is kept after it has left the fleet (s).
 LEFT_S = 60.0
 #: Episodes whose server is remembered. Of more, the first ones are forgotten.
@@ -108,6 +110,7 @@ class Member:
         fingerprint: As in its last hello.
         incarnation: As in its last hello.
         left_at: When it left the fleet (monotonic seconds); None while it is in it.
+        warned: Whether the log has a warning that it is lost.
     """
 
     endpoint: str
@@ -119,6 +122,7 @@ class Member:
     fingerprint: str = ""
     incarnation: str = ""
     left_at: float | None = None
+    warned: bool = False
 
     @property
     def serves(self) -> bool:
@@ -545,8 +549,20 @@ class FleetConnection:
                 if member.lost_at is not None:
                     member.read_hello()  # another start of the server may have other hardware
                 member.lost_at = None
+                if member.warned:
+                    _log.info("server %s answers now", member.endpoint)
+                member.warned = False
             elif member.lost_at is None:
                 member.lost_at = now
+            elif not member.warned and member.left_at is None and now - member.lost_at >= WARN_S:
+                member.warned = True
+                why = "" if member.failure is None else f": {member.failure[2]}"
+                _log.warning(
+                    "server %s has not answered for %.0f s; new episodes go to other servers%s",
+                    member.endpoint,
+                    now - member.lost_at,
+                    why,
+                )
             if member.connection is None and member.next_try <= now:
                 self._start_to_connect(member)
         for ticket in tickets:
