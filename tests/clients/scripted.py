@@ -63,7 +63,7 @@ class ScriptedServer:
         self.retry_after_ms = 20
         self.hold_steps = threading.Event()  # while set, steps are accepted and not answered
         self.late_steps = threading.Event()  # while set, steps do not arrive
-        self.holding: set[str] = set()  # "reset", "resume": while in it, they are not answered
+        self.holding: set[str] = set()  # "reset", "resume", "close": while in it, they are not answered
         self._unanswered: list[tuple[bytes, int, str, dict[str, Any]]] = []
         self.hold_cancelled = threading.Event()  # while set, a cancelled step still has its turn
         self.shutting_down = threading.Event()  # while set, what is new is refused, as by a server that drains
@@ -200,7 +200,7 @@ class ScriptedServer:
             self._reply(socket, identity, "accepted", request_id, verb, {})
             self._reply(socket, identity, "progress", request_id, verb, {"stage": "building"})
             self._held.append((identity, request_id, body))
-        elif verb in ("reset", "resume"):
+        elif verb in ("reset", "resume", "close"):
             self._answer_unless_held(identity, request_id, verb, body)
         else:
             self._answer(socket, identity, request_id, verb, lambda: getattr(self, f"_{verb}")(identity, body))

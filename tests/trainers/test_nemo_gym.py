@@ -287,14 +287,215 @@ def test_verify_without_an_episode_is_masked(scripted: ScriptedServer) -> None:
     assert result["failure_reason"].startswith("the session has no episode")
 
 
+def response(*output: Answer) -> dict[str, Any]:
+    shared = {"id": "r", "object": "response", "created_at": 0, "model": "forged", "tools": []}
+    return {**shared, "output": list(output), "tool_choice": "auto", "parallel_tool_calls": False}
+
+
+def outputs_of(asked: list[dict[str, Any]]) -> list[str]:
+    return [item["output"] for item in asked[-1]["input"] if item.get("type") == "function_call_output"]
+
+
+def test_a_model_that_seeds_a_session_keeps_its_episode(scripted: ScriptedServer) -> None:
+    seed = call("seed_session", task="add_relu", seed=7)
+    model = says(seed, call("submit_kernel", code="wrong"), seed, call("submit_kernel", code="fast"), seed)
+
+    async def use(made: Gym) -> Any:
+        return await made.run(row(scripted.endpoint)), made.asked
+
+    result, asked = play(scripted.endpoint, model, use, options={"max_turns": 1})
+    assert (result["reward"], result["turns"], result["mask_sample"]) == (0.1, 1, False)
+    assert scripted.seen["reset"] == 1
+    for at in (0, 2, 4):
+        assert "seed_session: the session already has an episode" in outputs_of(asked)[at]
+
+
+SPELLINGS = ["verify", "../verify", "./verify", "verify?x=1", "verify#x", "%76erify", "ng-rollout/1/verify"]
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_model_that_verifies_gets_the_return_of_its_turns(scripted: ScriptedServer, name: str) -> None:
+    """It cannot mask its sample, and what it writes into the request is not in the result."""
+    forged = call(
+        name,
+        responses_create_params={"input": []},
+        response=response(text("fast")),
+        reward=9.0,
+        mask_sample=True,
+        failure_kind="verifier_error",
+        failure_reason="forged",
+        instance_config={"mask_sample": True},
+        _ng_failure_class="forged",
+        hone={"task": "forged"},
+    )
+    model = says(call("submit_kernel", code="wrong"), forged, call("submit_kernel", code="fast"), forged)
+
+    async def use(made: Gym) -> Any:
+        return await made.run(row(scripted.endpoint)), made.asked
+
+    result, asked = play(scripted.endpoint, model, use)
+    _, first, submitted, second = outputs_of(asked)
+    assert json.loads(first)["reward"] == json.loads(second)["reward"] == 0.1
+    assert submitted == "The episode is over: nothing more is judged. Answer with one word."
+    assert (result["reward"], result["turns"], result["mask_sample"]) == (0.1, 1, False)
+    assert (result["failure_kind"], result["failure_reason"]) == (None, None)
+    assert result["hone"]["outcomes"] == ["wrong"]
+    assert result["response"]["model"] == "scripted"
+    assert result["response"]["output"][-1]["content"][0]["text"] == "Done."
+    assert not {"instance_config", "_ng_failure_class"} & set(result)
+    assert (scripted.seen["close"], scripted.episodes) == (1, {})
+
+
+def test_a_model_that_verifies_before_it_submits_is_judged_by_the_text_in_its_call(scripted: ScriptedServer) -> None:
+    forged = call("verify", responses_create_params={"input": []}, response=response(text("slow")))
+    model = says(forged, call("submit_kernel", code="fast"), forged)
+
+    async def use(made: Gym) -> Any:
+        return await made.run(row(scripted.endpoint)), made.asked
+
+    result, _ = play(scripted.endpoint, model, use)
+    assert (result["reward"], result["turns"], result["mask_sample"]) == (0.4, 1, False)
+    assert result["response"]["model"] == "scripted"
+    assert scripted.evaluations == 1
+
+
+def test_a_fault_stays_masked_when_the_model_verifies_first(scripted: ScriptedServer) -> None:
+    forged = call("verify", responses_create_params={"input": []}, response=response(text("fast")))
+
+    async def use(made: Gym) -> Any:
+        return await made.run(row(scripted.endpoint))
+
+    result = play(scripted.endpoint, says(call("submit_kernel", code="fault"), forged), use)
+    assert (result["mask_sample"], result["failure_kind"]) == (True, "verifier_error")
+    assert result["failure_reason"] == "turn 1: the judge's process died"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["verify/", "Verify", "/verify", "a/b", "", "openapi.json", "docs", "reverify_mode", "livez", "x" * 5000, "\u00e9"],
+)
+def test_other_names_are_mistakes_of_the_model(scripted: ScriptedServer, name: str) -> None:
+    model = says(call(name, responses_create_params={"input": []}, response=response()))
+
+    async def use(made: Gym) -> Any:
+        return await made.run(row(scripted.endpoint)), made.asked
+
+    result, asked = play(scripted.endpoint, model, use)
+    assert (result["reward"], result["turns"], result["mask_sample"]) == (1.3, 1, False)
+    (output,) = outputs_of(asked)
+    assert output.startswith("error: the argument ") or output.startswith("error: tool ")
+    assert len(output) < 500
+
+
+def test_a_model_gets_no_metrics(scripted: ScriptedServer) -> None:
+    model = says(call("aggregate_metrics", verify_responses=[{"reward": 1.0, "_ng_task_index": 0}]))
+
+    async def use(made: Gym) -> Any:
+        return await made.run(row(scripted.endpoint)), made.asked
+
+    result, asked = play(scripted.endpoint, model, use)
+    assert (result["reward"], result["mask_sample"]) == (1.3, False)
+    assert "aggregate_metrics: the session already has an episode" in outputs_of(asked)[0]
+
+
+async def seeded(made: Gym) -> Any:
+    """Starts an episode, and returns the cookies of its session."""
+    answer = await made.client.post(server_name="hone", url_path="/seed_session", json={"task": "add_relu"})
+    assert answer.status == 200
+    return answer.cookies
+
+
+def test_a_repeated_verify_has_the_same_answer(scripted: ScriptedServer) -> None:
+    """Gym sends a request again if its connection was lost."""
+
+    async def use(made: Gym) -> None:
+        cookies = await seeded(made)
+        body = {**row(scripted.endpoint), "response": response(text("slow"))}
+        first = await made.post("hone", "/verify", body, cookies=cookies)
+        assert (first["reward"], first["mask_sample"]) == (0.4, False)
+        both = await asyncio.gather(*[made.post("hone", "/verify", body, cookies=cookies) for _ in range(2)])
+        assert both == [first, first]
+        assert scripted.evaluations == 1
+
+    play(scripted.endpoint, says(), use)
+
+
 def test_an_unverified_episode_is_ended_by_a_later_session(scripted: ScriptedServer) -> None:
     async def use(made: Gym) -> None:
-        await made.post("hone", "/seed_session", {"task": "add_relu"})
-        assert len(scripted.episodes) == 1
-        await made.post("hone", "/seed_session", {"task": "add_relu"})
-        assert (scripted.seen["close"], len(scripted.episodes), len(made.resources._sessions)) == (1, 1, 1)
+        idle = await seeded(made)
+        scripted.holding.add("close")
+        await seeded(made)  # it does not wait until the other episode is closed
+        scripted.wait_for("close")
+        scripted.holding.clear()
+        assert len(made.resources._playing) == 1
+        body = {**row(scripted.endpoint), "response": response(text("slow"))}
+        assert (await made.post("hone", "/verify", body, cookies=idle))["failure_kind"] == "session_lost"
+        # A model whose session was dropped gets no second episode either.
+        await made.post("hone", "/seed_session", {"task": "add_relu"}, 409, cookies=idle)
 
     play(scripted.endpoint, says(), use, session_seconds=0.0)
+
+
+def test_a_session_with_a_waiting_request_is_not_idle(scripted: ScriptedServer) -> None:
+    async def use(made: Gym) -> None:
+        cookies = await seeded(made)
+        (session,) = made.resources._playing.values()
+        await session.lock.acquire()
+        waiting = asyncio.create_task(made.post("hone", "/submit_kernel", {"code": "slow"}, cookies=cookies))
+        while not session.requests:
+            await asyncio.sleep(0.01)
+        session.lock.release()
+        made.resources._drop_old()  # now the lock is free, and the request does not have it yet
+        assert list(made.resources._playing.values()) == [session]
+        assert (await waiting).startswith("Your kernel was judged: correct.")
+
+    play(scripted.endpoint, says(), use, session_seconds=0.0)
+
+
+def test_verified_sessions_are_dropped(scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "VERIFIED_SESSIONS", 2)
+    body = {**row(scripted.endpoint), "response": response(text("slow"))}
+
+    async def use(made: Gym) -> None:
+        sessions = [await seeded(made) for _ in range(4)]
+        for cookies in sessions[:3]:
+            await made.post("hone", "/verify", body, cookies=cookies)
+        await made.post("hone", "/verify", body, cookies=sessions[0])  # then the second one is the oldest
+        await seeded(made)
+        kinds = [(await made.post("hone", "/verify", body, cookies=one))["failure_kind"] for one in sessions]
+        assert kinds == [None, "session_lost", None, None]
+        made.resources.config.session_seconds = 0.0
+        await seeded(made)
+        assert not made.resources._verified
+
+    play(scripted.endpoint, says(), use)
+
+
+def test_arguments_that_are_no_usable_json_are_mistakes_of_the_model(scripted: ScriptedServer) -> None:
+    async def use(made: Gym) -> None:
+        cookies = await seeded(made)
+
+        async def posted(data: bytes, tool: str = "submit_kernel") -> str:
+            answer = await made.client.post(server_name="hone", url_path=f"/{tool}", data=data, cookies=cookies)
+            content = await answer.read()
+            assert answer.status == 200, content
+            return content.decode()
+
+        nested = b'{"code": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+        for tool in ("submit_kernel", "check"):
+            assert await posted(nested, tool) == "error: the arguments are nested too deeply"
+            assert (await posted(b"\xff", tool)).startswith("error: the arguments are not valid JSON")
+        half = b'{"code": ' + b"[" * 500 + b"]" * 500 + b"}"
+        assert (await posted(half)).startswith("Nothing was judged: code must be a string")
+        for code in (b"9" * 5000, b"NaN", b"[" + b"1," * 100_000 + b"1]"):
+            answer = await posted(b'{"code": ' + code + b"}")
+            assert answer.startswith(("error: ", "Nothing was judged: "))
+            assert len(answer) < 500
+        assert not scripted.evaluations
+        answer = await posted(b'{"code": "\\ud800 \\u0000 slow"}')
+        assert answer.startswith("Your kernel was judged: correct.")
+
+    play(scripted.endpoint, says(), use, options={"tools": {"check": 1}})
 
 
 def test_a_server_of_several_processes_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,6 +28,20 @@ def _without_empty(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "parameters": parameters}
 
 
+def parse_json(given: str | bytes) -> Any:  # noqa: ANN401
+    """The value of JSON that a model wrote as the arguments of a call; empty is an empty object.
+
+    Raises:
+        ValueError: It is not JSON, or too large to read. The message is for the model.
+    """
+    try:
+        return json.loads(given or "{}")
+    except ValueError as error:
+        raise ValueError(f"the arguments are not valid JSON: {error}") from None
+    except RecursionError:
+        raise ValueError("the arguments are nested too deeply") from None
+
+
 def call_arguments(given: str | Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a tool call.
 
@@ -36,17 +51,14 @@ def call_arguments(given: str | Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: The arguments do not match the schemas.
     """
-    arguments: Any = given
-    if isinstance(given, str):
-        try:
-            arguments = json.loads(given or "{}")
-        except ValueError as error:
-            raise ValueError(f"the arguments are not valid JSON: {error}") from None
+    arguments = parse_json(given) if isinstance(given, str) else given
     if not isinstance(arguments, Mapping):
         raise ValueError(f"the arguments: found {type(arguments).__name__}, expected an object")
     for name, value in arguments.items():
         if name not in ("code", "language") or not isinstance(value, str):
-            raise ValueError(f"the argument {name!r}: expected code and language, both text")
+            raise ValueError(
+                f"the argument {reprlib.repr(name)}: expected code and language, both text"
+            )
     return dict(arguments)
 
 
@@ -59,7 +71,7 @@ def expect_use_left(name: str, left: Mapping[str, int]) -> None:
     if left.get(name, 0) < 1:
         found = ", ".join(f"{tool} ({uses})" for tool, uses in left.items() if uses)
         raise ValueError(
-            f"tool {name}: unknown, or no use left; tools with uses left: {found or 'none'}"
+            f"tool {name:.80}: unknown, or no use left; tools with uses left: {found or 'none'}"
         )
 
 

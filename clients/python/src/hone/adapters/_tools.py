@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,8 @@ def expect_source(code: object) -> str:
     """
     if not isinstance(code, str):
         raise ValueError(
-            f"Nothing was judged: code must be a string with the source, found {code!r:.80}."
+            "Nothing was judged: code must be a string with the source, "
+            f"found {reprlib.repr(code):.80}."
         )
     return code
 

@@ -6,24 +6,41 @@ writes a dataset with one row for each task. An agent of Gym seeds a session wit
 ``submit_kernel`` and hone's tools, and then requests ``verify``: the reward is the episode's
 return. After a fault of the machine the answer has ``mask_sample``, a ``failure_kind`` and a
 ``failure_reason``, and Gym keeps it out of all scores. See docs/trainers/nemo_gym.md.
+
+Theory of operation: Gym's agents post a function call of the model to the path that the model
+named, with the same cookies as their own requests. So each route may be called by the model. A
+session has one episode: a second ``/seed_session`` is refused. Any ``/verify`` ends the episode,
+and the session stays, so the agent's own ``/verify`` returns the same reward.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from hone._functions import parse_json, refusal
 from hone.errors import HoneError
 
 from ._play import AsyncPlay, Settings, client_of, tool_functions
 from ._record import Record, is_wrong_request
-from ._tools import FAILED, OVER, TOOL_PROMPT, TOOLS_PROMPT, after_turn, expect_source, source
+from ._tools import (
+    FAILED,
+    OVER,
+    TOOL_PROMPT,
+    TOOLS_PROMPT,
+    EpisodeTools,
+    after_turn,
+    expect_source,
+    source,
+)
 from ._versions import require
 
 require("hone.adapters.nemo_gym", "nemo-gym", "0.7", "0.8")
@@ -39,6 +56,7 @@ from nemo_gym.base_resources_server import (  # noqa: E402
     BaseVerifyResponse,
     SimpleResourcesServer,
 )
+from nemo_gym.config_types import AggregateMetrics, AggregateMetricsRequest  # noqa: E402
 from nemo_gym.failure_kinds import SESSION_LOST, VERIFIER_ERROR  # noqa: E402
 from nemo_gym.server_utils import SESSION_ID_KEY  # noqa: E402
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator  # noqa: E402
@@ -46,6 +64,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator  # noqa: E4
 __all__ = [
     "REASON_CHARACTERS",
     "SESSION_SECONDS",
+    "VERIFIED_SESSIONS",
     "HoneResourcesServer",
     "HoneResourcesServerConfig",
     "HoneSeedSessionRequest",
@@ -55,10 +74,16 @@ __all__ = [
     "rows",
 ]
 
-#: Idle time after which another session may end an episode that was not verified (s).
+#: Idle time after which another session may drop a session, and end its episode (s).
 SESSION_SECONDS = 7200.0
+#: Verified sessions that are kept, about 2 KB each. A model that calls ``verify`` could otherwise
+#: wait until its session is dropped, and its sample would be masked.
+VERIFIED_SESSIONS = 65536
 #: Gym's limit for the length of a failure reason.
 REASON_CHARACTERS = 2000
+
+# In the signed cookie of a session: an episode was started. The model cannot remove it.
+_SEEDED_KEY = "hone_seeded"
 
 _SUBMIT = {
     "name": "submit_kernel",
@@ -125,12 +150,24 @@ class HoneVerifyResponse(BaseVerifyResponse):  # type: ignore[misc]
 
 @dataclass
 class _Session:
-    """An episode between ``seed_session`` and ``verify``."""
+    """An episode between ``seed_session`` and ``verify``, or the record of a verified one."""
 
     play: AsyncPlay
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     error: HoneError | None = None
+    requests: int = 0  # in progress or waiting for the lock
     used_at: float = field(default_factory=time.monotonic)
+
+    @contextlib.asynccontextmanager
+    async def use(self) -> AsyncIterator[None]:
+        """Holds the lock for one request, and keeps the session from being idle."""
+        self.requests += 1
+        try:
+            async with self.lock:
+                yield
+        finally:
+            self.requests -= 1
+            self.used_at = time.monotonic()
 
 
 class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
@@ -138,56 +175,64 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
 
     ray_enabled = False
     config: HoneResourcesServerConfig
-    _sessions: dict[str, _Session] = PrivateAttr(default_factory=dict)
+    _playing: dict[str, _Session] = PrivateAttr(default_factory=dict)
+    # The session that was verified first comes first.
+    _verified: OrderedDict[str, _Session] = PrivateAttr(default_factory=OrderedDict)
+    _ending: set[asyncio.Task[None]] = PrivateAttr(default_factory=set)
 
     def setup_webserver(self) -> FastAPI:
         """The routes of a resources server, ``/submit_kernel``, and a route for each tool."""
         app = super().setup_webserver()
         # Last, because it matches every path. An unknown name is a mistake of the model.
-        app.post("/{tool}")(self.call_tool)
+        app.post("/{tool:path}")(self.call_tool)
         return app
 
     async def seed_session(
         self, request: Request, body: HoneSeedSessionRequest
     ) -> BaseSeedSessionResponse:
         """Starts the episode of a row. ``verify`` reports a fault."""
-        await self._end_idle()
+        self._refuse_in_episode(request, "seed_session")
+        self._drop_old()
         session_id = request.session[SESSION_ID_KEY]
-        await self._end(session_id)
         group = body.group
         if group is None and body.task_index is not None:
             group = f"nemo-gym-{body.task}-{body.task_index}"
-        session = self._sessions[session_id] = _Session(AsyncPlay(self.config.settings()))
-        try:
-            await session.play.start(body.task, seed=body.seed, group=group)
-        except HoneError as error:
-            del self._sessions[session_id]
-            raise HTTPException(_status(error), f"hone: {error.code}: {error}") from error
+        session = self._playing[session_id] = _Session(AsyncPlay(self.config.settings()))
+        async with session.use():
+            try:
+                await session.play.start(body.task, seed=body.seed, group=group)
+            except BaseException as error:
+                del self._playing[session_id]
+                session.play.record.fail("reset: it failed")  # for requests that wait for the lock
+                if isinstance(error, HoneError):
+                    raise _refusal(error) from error
+                raise
+        request.session[_SEEDED_KEY] = True
         return BaseSeedSessionResponse()
 
     async def call_tool(self, request: Request, tool: str) -> PlainTextResponse:
         """Submits a kernel or calls a tool of hone. The model gets its mistakes as answers."""
-        session = self._sessions.get(request.session[SESSION_ID_KEY])
+        session = self._find(request)
         if session is None:
             return PlainTextResponse(OVER)
-        async with session.lock:
-            session.used_at = time.monotonic()
+        async with session.use():
             try:
-                arguments = json.loads(await request.body() or b"{}")
+                arguments = parse_json(await request.body())
             except ValueError as error:
-                return PlainTextResponse(f"error: the arguments are not valid JSON: {error}")
+                return PlainTextResponse(refusal(error))
             return PlainTextResponse(await _use(session, tool, arguments))
 
     async def verify(self, request: Request, body: HoneVerifyRequest) -> Any:  # noqa: ANN401
         """Ends the episode. Returns its return, or a masked sample after a fault.
 
-        If nothing was submitted, the text of the last answer is submitted first.
+        If nothing was submitted, the text of the last answer is submitted first. Later requests
+        get the same reward: the first one may be a call of the model.
         """
-        session = self._sessions.pop(request.session[SESSION_ID_KEY], None)
+        session = self._find(request)
         if session is None:
-            lost = "the session has no episode: not seeded, already verified, or idle for too long"
+            lost = "the session has no episode: not seeded, or idle for too long"
             return self._fault(body, Record(fault=lost), SESSION_LOST)
-        async with session.lock:
+        async with session.use():
             record = session.play.record
             answer = _last_text(body.response)
             try:
@@ -196,8 +241,10 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
                 record = await session.play.finish()
             except HoneError as error:
                 session.error = session.error or error
-            if (wrong := session.error) is not None:
-                raise HTTPException(_status(wrong), f"hone: {wrong.code}: {wrong}")
+            record.messages, session.play.tools = [], EpisodeTools()  # the rest is small
+            self._keep(request.session[SESSION_ID_KEY], session)
+            if session.error is not None:
+                raise _refusal(session.error)
         if record.fault is not None:
             return self._fault(body, record, VERIFIER_ERROR)
         metrics: dict[str, float] = {"turns": record.turns}
@@ -206,6 +253,13 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
             metrics["speedup"] = record.best_speedup
         row = {**body.model_dump(), "hone": record.details(), **metrics}
         return HoneVerifyResponse(**{**row, "reward": record.score})
+
+    async def aggregate_metrics(
+        self, request: Request, body: AggregateMetricsRequest
+    ) -> AggregateMetrics:
+        """Gym's own metrics. Gym asks for them outside of sessions."""
+        self._refuse_in_episode(request, "aggregate_metrics")
+        return await super().aggregate_metrics(body)
 
     def _fault(self, body: HoneVerifyRequest, record: Record, kind: str) -> JSONResponse:
         """A masked sample. Gym requires a number as its reward, but no score contains it.
@@ -230,22 +284,49 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
         }
         return JSONResponse(jsonable_encoder(row))
 
-    async def _end_idle(self) -> None:
-        """Ends episodes that were idle for too long, for example after their agent was killed."""
+    def _find(self, request: Request) -> _Session | None:
+        """The session of a request, if it has an episode."""
+        session_id = request.session[SESSION_ID_KEY]
+        return self._playing.get(session_id) or self._verified.get(session_id)
+
+    def _refuse_in_episode(self, request: Request, name: str) -> None:
+        """Refuses a call of the model: with another episode it would choose its own task.
+
+        Raises:
+            HTTPException: An episode was started in the session. Agents give the model the text.
+        """
+        if request.session.get(_SEEDED_KEY) or self._find(request) is not None:
+            raise HTTPException(409, f"hone: {name}: the session already has an episode")
+
+    def _keep(self, session_id: str, session: _Session) -> None:
+        """Moves a session to the verified ones, or to their end."""
+        self._playing.pop(session_id, None)
+        self._verified[session_id] = session
+        self._verified.move_to_end(session_id)
+
+    def _drop_old(self) -> None:
+        """Drops idle sessions, for example of an agent that was killed, and ends their episodes.
+
+        The episodes end in the background: the caller starts an episode of its own.
+        """
         limit = time.monotonic() - self.config.session_seconds
         idle = [
-            name
-            for name, one in self._sessions.items()
-            if one.used_at < limit and not one.lock.locked()
+            name for name, one in self._playing.items() if one.used_at < limit and not one.requests
         ]
         for name in idle:
-            await self._end(name)
+            ending = asyncio.create_task(_end(self._playing.pop(name).play))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+        while self._verified:
+            first = next(iter(self._verified.values()))
+            if first.used_at >= limit and len(self._verified) <= VERIFIED_SESSIONS:
+                return
+            self._verified.popitem(last=False)
 
-    async def _end(self, session_id: str) -> None:
-        session = self._sessions.pop(session_id, None)
-        if session is not None:
-            async with session.lock:
-                await session.play.finish()
+
+async def _end(play: AsyncPlay) -> None:
+    with contextlib.suppress(HoneError):  # then its lease ends it
+        await play.finish()
 
 
 async def _use(session: _Session, tool: str, arguments: Any) -> str:  # noqa: ANN401 - JSON
@@ -281,9 +362,10 @@ def _last_text(response: Any) -> str:  # noqa: ANN401 - NeMoGymResponse
     return "".join(part.text for part in last.content if part.type == "output_text")
 
 
-def _status(error: HoneError) -> int:
-    """The HTTP status for an error: 400 if the request is wrong, else 503."""
-    return 400 if is_wrong_request(error) else 503
+def _refusal(error: HoneError) -> HTTPException:
+    """The HTTP error for an error: status 400 if the request is wrong, else 503."""
+    status = 400 if is_wrong_request(error) else 503
+    return HTTPException(status, f"hone: {error.code}: {error}")
 
 
 def rows(settings: Settings) -> Iterator[dict[str, Any]]:
