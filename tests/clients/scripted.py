@@ -61,6 +61,7 @@ class ScriptedServer:
         self.incarnation = secrets.token_hex(8)
         self.busy_replies = 0  # number of resets and steps that are first refused with BUSY
         self.retry_after_ms = 20
+        self.refused_resets: set[int] = set()  # resets that are refused for their options, counted from 1
         self.hold_steps = threading.Event()  # while set, steps are accepted and not answered
         self.late_steps = threading.Event()  # while set, steps do not arrive
         self.holding: set[str] = set()  # "reset", "resume", "close": while in it, they are not answered
@@ -269,6 +270,8 @@ class ScriptedServer:
 
     def _reset(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         self._describe(identity, {"task": body.get("task")})
+        if self.seen["reset"] in self.refused_resets:
+            raise Refused("invalid_argument", "options: unknown key 'x'")
         key = body.get("key", secrets.token_hex(8))
         if key in self._reset_replies:
             return self._reset_replies[key]

@@ -412,6 +412,32 @@ def test_a_wrong_option_is_reported_once_and_can_be_corrected(serve: Serve, real
     assert told["finished"] == 3
 
 
+@pytest.mark.parametrize("refused", [{1}, {6}, set(range(1, 11))], ids=["first", "later", "ten"])
+def test_refused_samples_do_not_end_the_run(
+    serve: Serve, scripted: ScriptedServer, tmp_path: Path, refused: set[int]
+) -> None:
+    """Whether the first or a later sample is refused, all others are played."""
+    scripted.refused_resets = refused
+    stub = serve(lambda *_: Reply("slow"))
+    words = (*ADD, "--samples", "12", "--batch-size", "1")
+    told, errors = rollout(stub.url, scripted.endpoint, tmp_path / "o.json", *words, status=3)
+    assert told["finished"] == 12 - len(refused)
+    assert errors.count("options: unknown key 'x'") == len(refused)
+    told, _ = rollout(stub.url, scripted.endpoint, tmp_path / "o.json", *words)
+    assert told["finished"] == 12
+
+
+def test_a_run_of_which_all_samples_are_refused_is_wrong_usage(
+    serve: Serve, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.refused_resets = set(range(1, 13))
+    stub = serve(lambda *_: Reply("slow"))
+    told, errors = rollout(stub.url, scripted.endpoint, tmp_path / "o.json", *ADD, "--samples", "12", status=2)
+    assert told == {}
+    assert errors.count("options: unknown key 'x'") == 1
+    assert scripted.seen["reset"] == 12
+
+
 def test_a_ledger_is_of_one_rollout_at_a_time(serve: Serve, scripted: ScriptedServer, tmp_path: Path) -> None:
     release = threading.Event()
     stub = serve(lambda *_: Reply("slow") if release.wait(60) else Reply(""))

@@ -84,6 +84,8 @@ class _Rollout:
         self._ledger = ledger
         self._described = described
         self._in_a_row = 0
+        self._begun = any(one.start for one in book.every())
+        self._refused: dict[str, str] = {}  # messages by sample, which are not shown yet
         self.book = book
         self.progress = progress
         self._queue = deque(self._left())
@@ -102,7 +104,11 @@ class _Rollout:
         return cls(settings, client, ledger, book, progress, described)
 
     async def play(self) -> None:
-        """Until the queue is empty."""
+        """Until the queue is empty.
+
+        Raises:
+            UsageError: The server refused the reset of every sample.
+        """
         if not self._queue:
             return
         async with Model(self._settings, self.progress.retried) as model:
@@ -115,7 +121,10 @@ class _Rollout:
             workers = [asyncio.create_task(self._work(player)) for _ in range(count)]
             try:
                 await asyncio.gather(*workers)
+                if self._refused and not self._begun:
+                    raise UsageError(self._refused[min(self._refused)])
             finally:
+                self._show_refused()
                 for worker in workers:
                     worker.cancel()
                 await asyncio.gather(*workers, return_exceptions=True)
@@ -162,6 +171,7 @@ class _Rollout:
         """On the disk first, then in memory."""
         self._ledger.append(event)
         attempt.take(event)
+        self._begun = self._begun or event["event"] == "start"
         if event["event"] == "answer":
             self.progress.answered(event["answer"])
 
@@ -172,12 +182,12 @@ class _Rollout:
                 await player.play(attempt)
             except ModelError as error:
                 self._unanswered(attempt, error)
-            except InvalidArgument as error:
-                if not any(one.start for one in self.book.every()):  # none could begin
-                    raise UsageError(str(error)) from error
-                self._stuck(attempt, str(error))
             except HoneError as error:
-                self._stuck(attempt, str(error))
+                if isinstance(error, InvalidArgument) and not attempt.start:
+                    self._refused[attempt.key] = str(error)
+                    self._show_refused()
+                else:
+                    self._stuck(attempt, str(error))
             if attempt.reason is not None:
                 self._over(attempt)
 
@@ -190,6 +200,13 @@ class _Rollout:
             self._record(attempt, said)
         else:
             self._stuck(attempt, str(error))
+
+    def _show_refused(self) -> None:
+        """Shows refusals once a sample has begun. If none begins, they are one error of usage."""
+        if self._begun:
+            for key, message in self._refused.items():
+                self.progress.failure(f"{key}: {message}")
+            self._refused.clear()
 
     def _stuck(self, attempt: Attempt, message: str) -> None:
         self._in_a_row += 1
