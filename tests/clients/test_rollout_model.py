@@ -75,12 +75,13 @@ def test_an_answer(serve: Serve, stream: bool) -> None:
         (Reply(raw=b"<html>bad gateway</html>", status=502), "502 Bad Gateway: <html>bad gateway</html>"),
         (Reply(raw=b'{"choices": [{"mess', claims=100), "peer closed connection"),
         (Reply(raw=b'{"choices": [{"mess'), "incomplete JSON in a reply of 19 bytes"),
+        (Reply(raw=b"[" * 100_000 + b"]" * 100_000), "a reply that is nested too deeply"),
         (Reply(raw=b"[]"), "found list in a reply, expected an object"),
         (Reply(raw=b'{"choices": []}'), "a reply without choices"),
         (Reply(raw=b'{"error": {"message": "engine died"}}'), "engine died"),
         (Reply(""), "an answer of no words"),
     ],
-    ids=["429", "500", "502", "cut", "half", "no_object", "empty_choices", "error_in_200", "no_words"],
+    ids=["429", "500", "502", "cut", "half", "nested", "no_object", "empty_choices", "error_in_200", "no_words"],
 )
 def test_transient_errors_are_retried(serve: Serve, bad: Reply, said: str) -> None:
     retried: list[str] = []

@@ -109,6 +109,39 @@ def test_adapters_get_a_record_and_no_exception(endpoint: str, text: str) -> Non
     assert tool.get_reward() is not None
 
 
+def nested(depth: int) -> Any:
+    value: Any = "x"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_tool_arguments_of_any_shape_are_mistakes_of_the_model(scripted: ScriptedServer) -> None:
+    play = Play(Settings(scripted.endpoint, options={"tools": {"check": 1}}))
+    play.start("add_relu")
+    deep = "[" * 100_000 + "]" * 100_000
+    assert play.call("check", deep) == "error: the arguments are nested too deeply"
+    assert play.call("check", '{"code": ' + deep + "}") == "error: the arguments are nested too deeply"
+    for arguments in ("{", "[]", "NaN", '{"code": NaN}', "9" * 5000, {"code": nested(100_000)}, {"x" * 5000: "y"}):
+        answer = play.call("check", arguments)
+        assert answer.startswith("error: the argument")
+        assert len(answer) < 300
+    assert play.call("x" * 5000, {"code": "wrong"}).startswith("error: tool xxx")
+    assert len(play.call("x" * 5000, {"code": "wrong"})) < 300
+    assert play.call("check", r'{"code": "x", "code": "\ud800 \u0000 wrong"}') == "check found: wrong"
+    assert play.finish().fault is None
+
+
+def test_source_of_any_shape_is_a_mistake_of_the_model(scripted: ScriptedServer) -> None:
+    environment = KernelEnvironment(Settings(scripted.endpoint))
+    environment.reset("add_relu")
+    for code in (nested(100_000), {"x": nested(900)}, 10**5000, ["x"] * 100_000, None):
+        answer = environment.submit_kernel(code)
+        assert answer.startswith("Nothing was judged: code must be a string with the source, found ")
+        assert len(answer) < 200
+    assert environment.record.turns == 0
+
+
 def test_a_sample_of_slime_without_a_response_is_judged(scripted: ScriptedServer) -> None:
     sample = SimpleNamespace(response=None, metadata={}, group_index=None, remove_sample=False)
     assert asyncio.run(slime.reward(SimpleNamespace(hone={"endpoint": scripted.endpoint}), sample)) == 1.3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,7 +37,7 @@ def expect_source(code: object) -> str:
     if not isinstance(code, str):
         raise ValueError(
             "Nothing was judged: code must be a string with the source, "
-            f"found {reprlib.repr(code):.80}."
+            f"found {type(code).__name__}."
         )
     return code
 

@@ -151,7 +151,10 @@ class Model:
 
         async def once() -> Answer:
             raw = await self._exchange("POST", "/chat/completions", body, request_id)
-            return _streamed(raw) if self._settings.stream else _whole(_json(raw))
+            try:
+                return _streamed(raw) if self._settings.stream else _whole(_json(raw))
+            except RecursionError:  # some endpoints send the arguments of a call as an object
+                raise _TryAgain("a reply that is nested too deeply") from None
 
         return await self._patiently(once)
 

@@ -10,6 +10,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from hone._functions import parse_json
+
 from ._attempt import Attempt, Turn
 
 _LEVEL = re.compile(r"level_?(\d+)/(?:problem_)?(\d+)")
@@ -158,7 +160,7 @@ def _calls_of(attempt: Attempt, turn: int) -> list[Json]:
         for call, result in zip(use.answer["tool_calls"], use.results, strict=False):
             if result["call"] is None:
                 continue
-            arguments = json.loads(call["function"]["arguments"] or "{}")
+            arguments = parse_json(call["function"]["arguments"])
             action = json.dumps({"tool": result["tool"], **arguments})
             rows.append(
                 {
