@@ -53,6 +53,7 @@ using Commands = std::vector<std::unique_ptr<Command>>;
 
 std::unique_ptr<Command> make_serve_command();
 std::unique_ptr<Command> make_status_command();
+std::unique_ptr<Command> make_top_command();
 std::unique_ptr<Command> make_web_command();
 std::unique_ptr<Command> make_view_command();
 std::unique_ptr<Command> make_metrics_command();

@@ -8,6 +8,7 @@ Commands make_commands() {
   commands.push_back(make_serve_command());
   commands.push_back(make_status_command());
   commands.push_back(make_metrics_command());
+  commands.push_back(make_top_command());
   commands.push_back(make_web_command());
   commands.push_back(make_demo_command());
   commands.push_back(make_eval_command());

@@ -56,6 +56,7 @@ class Plain(unittest.TestCase):
                 "serve",
                 "status",
                 "metrics",
+                "top",
                 "web",
                 "demo",
                 "eval",

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,10 @@ def get(url: str, headers: dict[str, str] | None = None, method: str = "GET") ->
 class Server:
     """`hone serve` on free ports, ready once made. Its log is in a file."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, endpoints: Sequence[str] = FREE) -> None:
         self.log = folder / "serve.log"
         with self.log.open("ab") as log:
-            command = [HONE, "serve", "--json", *FREE, *arguments]
+            command = [HONE, "serve", "--json", *endpoints, *arguments]
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

@@ -1,0 +1,143 @@
+// `hone top`: the figures of a running server in a terminal, refreshed each second.
+#include <algorithm>
+
+#include "app/stop_signals.hpp"
+#include "base/clock.hpp"
+#include "cli/command.hpp"
+#include "cli/running_server.hpp"
+#include "cli/top_view.hpp"
+#include "hone/client.hpp"
+#include "terminal/screen.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kConnectS = 5;  // for the first connection
+constexpr double kAnswerS = 1;   // for each later request; keys wait for it
+constexpr int kRefreshMs = 1000;
+
+struct Sample {
+  Value health, metrics;
+  double at = 0;
+};
+
+/// Asks a server. After a failure it connects again with the next request.
+class Asker {
+ public:
+  explicit Asker(const RunningServer& server) : server_(server) {}
+
+  Status connect(double timeout_s) {
+    ClientOptions options;
+    options.name = "hone-top";
+    options.connect_timeout_s = timeout_s;
+    options.request_timeout_s = kAnswerS;
+    HONE_ASSIGN(client_, server_.connect(std::move(options)));
+    return {};
+  }
+  Result<Sample> ask() {
+    auto sample = ask_once();
+    if (!sample) client_.reset();
+    return sample;
+  }
+
+ private:
+  Result<Sample> ask_once() {
+    if (client_ == nullptr) HONE_TRY(connect(kAnswerS));
+    Sample sample;
+    HONE_ASSIGN(sample.health, client_->call("health", Value::map()));
+    HONE_ASSIGN(const Value metrics, client_->call("metrics", Value::map()));
+    if (const Value* found = metrics.find("metrics")) sample.metrics = *found;
+    sample.at = wall_s();
+    return sample;
+  }
+
+  const RunningServer& server_;
+  std::unique_ptr<Client> client_;
+};
+
+class TopCommand : public Command {
+ public:
+  std::string name() const override { return "top"; }
+  std::string summary() const override {
+    return "Show live figures of a running server in the terminal.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone top                                      # quit with q",
+            "hone top tcp://HOST:5917 --key grafana.key",
+            "hone top --once                               # print once, as text",
+            "hone top --json                               # one line each second"};
+  }
+  void declare(OptionSet& options) override {
+    options.text(
+        {.name = "ENDPOINT", .doc = "the same as --endpoint ENDPOINT", .value = "ENDPOINT"},
+        argument_);
+    server_.declare(options);
+    options.flag({.name = "--once", .doc = "print once and exit"}, once_);
+    options.flag(
+        {.name = "--json", .doc = "print health and metrics as JSON, one line each second"}, json_);
+  }
+
+  int run(Terminal& terminal) override {
+    if (!argument_.empty() && !server_.endpoint.empty() && argument_ != server_.endpoint) {
+      return terminal.fail(invalid_argument("found two endpoints, " + argument_ +
+                                            " and --endpoint " + server_.endpoint +
+                                            "; expected one"));
+    }
+    if (server_.endpoint.empty()) server_.endpoint = argument_;
+    Asker asker(server_);
+    if (const Status reached = asker.connect(kConnectS); !reached)
+      return server_.config.fail(terminal, reached.error());
+    if (json_) return print_json(terminal, asker);
+    TopView view(server_.endpoint);
+    if (!once_) {
+      if (const auto screen = Screen::open()) return draw(terminal, asker, view, **screen);
+    }
+    const auto sample = asker.ask();  // also where standard output is a file or a pipe
+    if (!sample) return terminal.fail(sample.error());
+    view.record(sample->health, sample->metrics, sample->at);
+    for (const std::string& line : painted(terminal, view.rows(0), 0)) terminal.line(line);
+    return kExitOk;
+  }
+
+ private:
+  static int draw(const Terminal& terminal, Asker& asker, TopView& view, Screen& screen) {
+    double next_s = 0;
+    for (Screen::Event event = Screen::Event::kTimeout; event != Screen::Event::kQuit;) {
+      if (monotonic_s() >= next_s) {
+        next_s = monotonic_s() + kRefreshMs / 1e3;
+        if (auto sample = asker.ask()) {
+          view.record(std::move(sample->health), std::move(sample->metrics), sample->at);
+        } else {
+          view.record_failure(sample.error().message);
+        }
+      }
+      const Screen::Size size = screen.size();
+      screen.show(painted(terminal, view.rows(size.rows), size.columns));
+      event = screen.wait(static_cast<int>(std::max(0.0, (next_s - monotonic_s()) * 1e3)));
+    }
+    return kExitOk;
+  }
+
+  int print_json(Terminal& terminal, Asker& asker) const {
+    if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
+    do {
+      const auto sample = asker.ask();
+      if (!sample && once_) return terminal.fail(sample.error());
+      terminal.json(sample ? Value::map({{"at", sample->at},
+                                         {"health", sample->health},
+                                         {"metrics", sample->metrics}})
+                           : Value::map({{"at", wall_s()}, {"error", sample.error().message}}));
+    } while (!once_ && stop_asked(kRefreshMs) == 0);
+    return kExitOk;
+  }
+
+  RunningServer server_;
+  std::string argument_;
+  bool once_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_top_command() { return std::make_unique<TopCommand>(); }
+
+}  // namespace hone

@@ -1,0 +1,298 @@
+// Counts, rates and tables of a running server, as text.
+#include "cli/top_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/readable.hpp"
+#include "web/html_text.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kHistoryS = 300;  // of samples for the rates
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;
+constexpr std::size_t kTaskLinesMin = 3;  // an empty line, the titles and one task
+constexpr std::size_t kCaughtShown = 6;
+
+const Value& member(const Value& map, std::string_view key) {
+  static const Value nil;
+  const Value* found = map.is_map() ? map.find(key) : nullptr;
+  return found != nullptr ? *found : nil;
+}
+const Value::Map& entries(const Value& map) {
+  static const Value::Map none;
+  return map.is_map() ? map.as_map() : none;
+}
+double number(const Value& value) { return value.is_number() ? value.as_double() : kUnknown; }
+double number_or_0(const Value& value) { return value.is_number() ? value.as_double() : 0; }
+std::string text(const Value& value) { return value.is_string() ? value.as_string() : ""; }
+
+double sum(const Value& counts) {
+  double total = 0;
+  for (const auto& [name, count] : entries(counts)) total += number_or_0(count);
+  return total;
+}
+double mean(const Value& of) {
+  const double count = number_or_0(member(of, "count"));
+  return count > 0 ? number_or_0(member(of, "sum")) / count : kUnknown;
+}
+
+/// The upper bound of the histogram's interval in which a quantile lies.
+double quantile(const Value& of, double q) {
+  const double total = number_or_0(member(of, "count"));
+  std::vector<std::pair<double, double>> buckets;
+  for (const auto& [bound, count] : entries(member(of, "buckets")))
+    buckets.emplace_back(std::atof(bound.c_str()), number_or_0(count));
+  std::sort(buckets.begin(), buckets.end());
+  for (const auto& [bound, cumulative] : buckets) {
+    if (total > 0 && cumulative >= q * total) return bound;
+  }
+  return total > 0 && !buckets.empty() ? buckets.back().first : kUnknown;
+}
+
+std::string count_text(double count) {
+  const bool known = std::isfinite(count) && std::fabs(count) < 1e15;
+  return known ? grouped_number(static_cast<std::int64_t>(std::llround(count))) : "–";
+}
+std::string seconds_text(double seconds) {
+  if (!std::isfinite(seconds)) return "–";
+  if (seconds == 0) return "0";
+  if (seconds < 1e-3) return short_number(seconds * 1e6, 2) + " µs";
+  if (seconds < 1) return short_number(seconds * 1e3) + " ms";
+  if (seconds < 120) return short_number(seconds) + " s";
+  const auto minutes = static_cast<std::int64_t>(std::min(seconds / 60, 1e9));
+  if (minutes < 120) return std::to_string(minutes) + " min";
+  return std::to_string(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
+}
+std::string at_most(double seconds) {
+  return std::isfinite(seconds) ? "≤ " + seconds_text(seconds) : "–";
+}
+std::string bytes_text(double bytes) {
+  const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1000;
+  return std::isfinite(bytes) ? short_number(bytes) + " " + units[unit] : "–";
+}
+std::string clock_text(double at) {
+  const auto whole = static_cast<std::time_t>(at);
+  std::tm parts{};
+  ::gmtime_r(&whole, &parts);
+  char digits[32];
+  std::strftime(digits, sizeof digits, "%H:%M:%S UTC", &parts);
+  return digits;
+}
+
+/// A name's first characters, padded to a column.
+Cell name_cell(const std::string& name, Colour colour = Colour::kPlain) {
+  std::string shown;
+  std::size_t width = 0;
+  for (const char c : name) {
+    width += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    if (width > kFirstWidth) break;
+    shown += c;
+  }
+  return {shown + std::string(kFirstWidth - std::min(width, kFirstWidth), ' '), colour};
+}
+Cell number_cell(const std::string& number, Colour colour = Colour::kPlain) {
+  const std::size_t width = text_width(number);
+  return {std::string(kFigureWidth > width ? kFigureWidth - width : 1, ' ') + number, colour};
+}
+Row labelled(const std::string& label, std::string said, Colour colour = Colour::kPlain) {
+  return {{label + std::string(kTitleWidth - label.size(), ' '), Colour::kDim},
+          {std::move(said), colour}};
+}
+Row titles(const std::string& first, const std::vector<const char*>& others) {
+  Row row = {name_cell(first, Colour::kBold)};
+  for (const char* title : others) row.push_back(number_cell(title, Colour::kBold));
+  return row;
+}
+
+/// "correct 12 (60 %)  wrong 8 (40 %)": the most frequent first.
+std::string shares_text(const Value& counts, bool shares) {
+  std::vector<std::pair<std::string, double>> order;
+  for (const auto& [name, count] : entries(counts)) {
+    if (number_or_0(count) > 0) order.emplace_back(name, number_or_0(count));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const double total = sum(counts);
+  std::string said;
+  for (const auto& [name, count] : order) {
+    said += (said.empty() ? "" : "  ") + name + " " + count_text(count);
+    if (shares) said += " (" + percent_text(count / total) + ")";
+  }
+  return said;
+}
+
+/// "late_outputs 3 (trainer-a 2, trainer-b 1)", the most frequent classes first.
+std::string caught_text(const Value& clients) {
+  std::map<std::string, std::vector<std::pair<double, std::string>>> classes;
+  for (const auto& [client, of] : entries(clients)) {
+    for (const auto& [name, count] : entries(member(of, "caught")))
+      classes[name].emplace_back(number_or_0(count), client);
+  }
+  std::vector<std::pair<double, std::string>> order;
+  for (auto& [name, found] : classes) {
+    std::sort(found.begin(), found.end(), std::greater<>());
+    double total = 0;
+    std::string said;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      total += found[i].first;
+      if (i < kCaughtShown)
+        said += (i == 0 ? "" : ", ") + found[i].second + " " + count_text(found[i].first);
+    }
+    order.emplace_back(total, name + " " + count_text(total) + " (" + said +
+                                  (found.size() > kCaughtShown ? ", …)" : ")"));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string said;
+  for (const auto& [total, one] : order) said += (said.empty() ? "" : "  ") + one;
+  return said;
+}
+
+}  // namespace
+
+void TopView::record(Value health, Value metrics, double at) {
+  health_ = std::move(health);
+  metrics_ = std::move(metrics);
+  at_ = at;
+  failure_.clear();
+  if (const std::string now = text(member(health_, "incarnation")); now != incarnation_) {
+    samples_.clear();
+    incarnation_ = now;
+  }
+  const Value& evaluator = member(member(metrics_, "service"), "evaluator");
+  samples_.push_back(
+      {at, sum(member(evaluator, "evaluations")) + sum(member(evaluator, "faults"))});
+  while (samples_.size() > 1 && (at - samples_.front().at > kHistoryS || at < samples_.front().at))
+    samples_.pop_front();
+}
+
+double TopView::rate(double span_s) const {
+  const auto first = std::find_if(samples_.begin(), samples_.end(), [&](const Sample& sample) {
+    return samples_.back().at - sample.at <= span_s;
+  });
+  if (first == samples_.end() || samples_.back().at <= first->at) return kUnknown;
+  return (samples_.back().done - first->done) / (samples_.back().at - first->at);
+}
+
+std::vector<Row> TopView::rows(std::size_t lines) const {
+  std::vector<Row> all = head();
+  const auto left = [&] {
+    return lines == 0 ? std::size_t{10'000} : lines - std::min(lines, all.size());
+  };
+  const auto add = [&all](const std::vector<Row>& part) {
+    all.push_back({});
+    all.insert(all.end(), part.begin(), part.end());
+  };
+  if (const std::vector<Row> part = stages(); !part.empty() && part.size() < left()) add(part);
+  if (left() >= kTaskLinesMin) add(tasks(left() - 1));
+  if (lines != 0 && all.size() > lines) all.resize(lines);
+  return all;
+}
+
+std::vector<Row> TopView::head() const {
+  const Value& service = member(metrics_, "service");
+  const Value &evaluator = member(service, "evaluator"), &steps = member(service, "steps"),
+              &episodes = member(service, "episodes"), &journal = member(service, "journal");
+  const std::string status = text(member(health_, "status"));
+  const double uptime_s = number_or_0(member(health_, "uptime_s"));
+  std::vector<Row> rows;
+  rows.push_back({{"hone top  ", Colour::kBold},
+                  {status, status == "serving" ? Colour::kGreen : Colour::kRed},
+                  {"  up " + seconds_text(uptime_s) + "  " + clock_text(at_) + "  " + endpoint_,
+                   Colour::kDim}});
+  if (!failure_.empty())
+    rows.push_back({{"no answer since " + clock_text(at_) + ": " + failure_, Colour::kRed}});
+  if (const Value& problems = member(health_, "problems"); problems.is_array()) {
+    for (const Value& one : problems.as_array()) rows.push_back({{text(one), Colour::kRed}});
+  }
+  const double done = samples_.empty() ? 0 : samples_.back().done;
+  rows.push_back(labelled(
+      "rate", figure_text(rate(10)) + "/s over 10 s, " + figure_text(rate(60)) + "/s over 1 min, " +
+                  figure_text(uptime_s > 0 ? done / uptime_s : kUnknown) + "/s since the start"));
+  const Value& step = member(member(metrics_, "request_seconds"), "step");
+  rows.push_back(labelled("steps", count_text(number(member(steps, "done"))) + " done, p50 " +
+                                       at_most(number(member(step, "p50_at_most"))) + ", p99 " +
+                                       at_most(number(member(step, "p99_at_most"))) + ", " +
+                                       count_text(number(member(steps, "unscored"))) +
+                                       " unscored"));
+  const double failing = number_or_0(member(evaluator, "devices_failing"));
+  rows.push_back(labelled("queue",
+                          count_text(number(member(evaluator, "queue"))) + " wait for a builder, " +
+                              count_text(number(member(evaluator, "pending"))) + " under way, " +
+                              count_text(number_or_0(member(evaluator, "devices")) - failing) +
+                              " of " + count_text(number(member(evaluator, "devices"))) +
+                              " devices",
+                          failing > 0 ? Colour::kRed : Colour::kPlain));
+  rows.push_back(labelled(
+      "episodes", count_text(number(member(episodes, "open"))) + " open, " +
+                      count_text(number(member(episodes, "clients"))) + " clients, journal " +
+                      (journal.is_map() ? bytes_text(number(member(journal, "bytes"))) : "none")));
+  const std::string outcomes = shares_text(member(evaluator, "evaluations"), true);
+  rows.push_back(labelled("outcomes", outcomes.empty() ? "no evaluation yet" : outcomes));
+  const std::string faults = shares_text(member(evaluator, "faults"), false);
+  rows.push_back(labelled("faults", faults.empty() ? "none" : faults,
+                          faults.empty() ? Colour::kPlain : Colour::kYellow));
+  const std::string caught = caught_text(member(evaluator, "clients"));
+  rows.push_back(labelled("caught", caught.empty() ? "no cheat" : caught,
+                          caught.empty() ? Colour::kPlain : Colour::kRed));
+  return rows;
+}
+
+std::vector<Row> TopView::stages() const {
+  const Value& stage_ms = member(member(member(metrics_, "service"), "evaluator"), "stage_ms");
+  if (entries(stage_ms).empty()) return {};
+  std::vector<Row> rows = {titles("stage", {"count", "mean", "p50 ≤", "p99 ≤"})};
+  for (const auto& [name, of] : entries(stage_ms)) {
+    rows.push_back({name_cell(name == "second_look" ? "confirmation run" : name),
+                    number_cell(count_text(number(member(of, "count")))),
+                    number_cell(seconds_text(mean(of) / 1e3)),
+                    number_cell(seconds_text(quantile(of, 0.5) / 1e3)),
+                    number_cell(seconds_text(quantile(of, 0.99) / 1e3))});
+  }
+  return rows;
+}
+
+std::vector<Row> TopView::tasks(std::size_t lines) const {
+  struct Line {
+    std::string task;
+    double turns;
+    const Value* of;
+  };
+  std::vector<Line> order;
+  for (const auto& [task, of] : entries(member(member(metrics_, "service"), "tasks"))) {
+    const double turns =
+        number_or_0(member(member(of, "reward"), "count")) + number_or_0(member(of, "unscored"));
+    if (turns > 0) order.push_back({task, turns, &of});
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Line& a, const Line& b) { return a.turns > b.turns; });
+  std::vector<Row> rows = {titles("task", {"turns", "reward", "timed", "speedup", "unscored"})};
+  const std::size_t room = lines - 1;
+  const std::size_t shown =
+      order.size() <= room ? order.size() : room - std::min<std::size_t>(room, 1);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [task, turns, of] = order[i];
+    rows.push_back({name_cell(task), number_cell(count_text(turns)),
+                    number_cell(figure_text(mean(member(*of, "reward")))),
+                    number_cell(count_text(number(member(member(*of, "speedup"), "count")))),
+                    number_cell(times_text(mean(member(*of, "speedup")))),
+                    number_cell(count_text(number(member(*of, "unscored"))))});
+  }
+  if (shown < order.size())
+    rows.push_back({{"… " + std::to_string(order.size() - shown) + " more tasks", Colour::kDim}});
+  if (order.empty()) rows.push_back({{"no finished turn yet", Colour::kDim}});
+  return rows;
+}
+
+}  // namespace hone

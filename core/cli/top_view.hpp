@@ -1,0 +1,50 @@
+// TopView: the lines of `hone top`, made of a server's health and metrics.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "model/value.hpp"
+#include "terminal/terminal.hpp"
+
+namespace hone {
+
+/// One thread. Replies of a server are untrusted: members of another type count as missing.
+///
+///   TopView view("tcp://127.0.0.1:5918");
+///   view.record(health, metrics, wall_s());
+///   for (const std::string& line : painted(terminal, view.rows(24), 80)) terminal.line(line);
+class TopView {
+ public:
+  explicit TopView(std::string endpoint) : endpoint_(std::move(endpoint)) {}
+
+  /// `health`, `metrics`: the replies to these verbs, the second without its envelope. `at`: seconds since 1970.
+  void record(Value health, Value metrics, double at);
+  /// The server did not answer. The last figures stay.
+  void record_failure(const std::string& why) { failure_ = why; }
+  /// At most `lines` rows; 0: no limit. If they do not fit, tasks are left out first, then stages.
+  std::vector<Row> rows(std::size_t lines) const;
+
+ private:
+  struct Sample {
+    double at = 0, done = 0;
+  };
+
+  /// Evaluations per second over the last `span_s`; NaN if unknown.
+  double rate(double span_s) const;
+  std::vector<Row> head() const;
+  std::vector<Row> stages() const;
+  /// At most `lines` rows, at least 2: the titles, and the tasks with the most turns.
+  std::vector<Row> tasks(std::size_t lines) const;
+
+  const std::string endpoint_;
+  Value health_, metrics_;
+  double at_ = 0;
+  std::string incarnation_, failure_;
+  std::deque<Sample> samples_;
+};
+
+}  // namespace hone

@@ -1,0 +1,129 @@
+// The lines of `hone top`: rates, the room that a window has, and untrusted replies.
+#include "cli/top_view.hpp"
+
+#include <gtest/gtest.h>
+
+#include "terminal/screen.hpp"
+
+namespace hone {
+namespace {
+
+Value metrics_of(std::int64_t done, std::size_t tasks = 1, const std::string& name = "tasks/a") {
+  Value by_task = Value::map();
+  for (std::size_t i = 0; i < tasks; ++i) {
+    by_task.set(name + (i == 0 ? "" : std::to_string(i)),
+                Value::map({{"reward", Value::map({{"count", 4 + i}, {"sum", 2.0}})},
+                            {"speedup", Value::map({{"count", 2}, {"sum", 3.0}})},
+                            {"unscored", 1}}));
+  }
+  const Value stage =
+      Value::map({{"count", 10}, {"sum", 50.0}, {"buckets", Value::map({{"5", 5}, {"10", 10}})}});
+  return Value::map(
+      {{"request_seconds",
+        Value::map({{"step", Value::map({{"p50_at_most", 0.01}, {"p99_at_most", 0.5}})}})},
+       {"service",
+        Value::map(
+            {{"steps", Value::map({{"done", done}, {"unscored", 0}})},
+             {"episodes", Value::map({{"open", 3}, {"clients", 2}})},
+             {"tasks", by_task},
+             {"evaluator",
+              Value::map(
+                  {{"queue", 7},
+                   {"pending", 5},
+                   {"devices", 2},
+                   {"devices_failing", 1},
+                   {"evaluations", Value::map({{"correct", done}, {"wrong", 0}})},
+                   {"faults", Value::map({{"device_lost", 2}})},
+                   {"clients",
+                    Value::map(
+                        {{"x", Value::map({{"caught", Value::map({{"late_outputs", 1}})}})},
+                         {"y", Value::map({{"caught", Value::map({{"late_outputs", 4}})}})}})},
+                   {"stage_ms", Value::map({{"build", stage}, {"check", stage}})}})}})}});
+}
+
+Value health_of(const std::string& incarnation = "one") {
+  return Value::map({{"status", "serving"}, {"uptime_s", 100.0}, {"incarnation", incarnation}});
+}
+
+std::string all_of(const TopView& view, std::size_t lines = 0, std::size_t columns = 0) {
+  const Terminal terminal(false, false);
+  std::string text;
+  for (const std::string& line : painted(terminal, view.rows(lines), columns)) text += line + "\n";
+  return text;
+}
+
+TEST(TopView, Figures_AreThoseOfTheReplies) {
+  TopView view("tcp://here");
+  view.record(health_of(), metrics_of(100), 1000);
+  view.record(health_of(), metrics_of(120), 1005);
+  const std::string text = all_of(view);
+  for (const char* words :
+       {"serving  up 100 s  00:16:45 UTC  tcp://here", "4/s over 10 s", "1.22/s since the start",
+        "120 done, p50 ≤ 10.0 ms, p99 ≤ 500 ms",
+        "7 wait for a builder, 5 under way, 1 of 2 devices", "3 open, 2 clients, journal none",
+        "correct 120 (100 %)", "device_lost 2", "late_outputs 5 (y 4, x 1)"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << " in:\n" << text;
+  }
+  EXPECT_NE(text.find("0.5         2     1.50×         1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("10   5.00 ms   5.00 ms   10.0 ms\n"), std::string::npos) << text;
+}
+
+TEST(TopView, AnotherServerAtTheEndpoint_StartsTheRateAnew) {
+  TopView view("tcp://here");
+  view.record(health_of("one"), metrics_of(1000), 1000);
+  view.record(health_of("two"), metrics_of(0), 1001);
+  EXPECT_NE(all_of(view).find("–/s over 10 s"), std::string::npos) << all_of(view);
+  view.record(health_of("two"), metrics_of(10), 1002);
+  EXPECT_NE(all_of(view).find("10/s over 10 s"), std::string::npos) << all_of(view);
+}
+
+TEST(TopView, ServerThatIsAway_IsNamedUntilItAnswers) {
+  TopView view("tcp://here");
+  view.record(health_of(), metrics_of(1), 1000);
+  view.record_failure("timed out");
+  EXPECT_NE(all_of(view).find("no answer since 00:16:40 UTC: timed out"), std::string::npos);
+  EXPECT_NE(all_of(view).find("late_outputs 5"), std::string::npos) << "the last figures stay";
+  view.record(health_of(), metrics_of(1), 1001);
+  EXPECT_EQ(all_of(view).find("no answer"), std::string::npos);
+}
+
+TEST(TopView, Window_OfAnySizeIsNotExceeded) {
+  TopView view("tcp://here");
+  view.record(health_of(), metrics_of(100, 300), 1000);
+  const Terminal terminal(false, false);
+  for (std::size_t lines = 1; lines < 60; ++lines) {
+    const auto shown = painted(terminal, view.rows(lines), 5 + lines);
+    EXPECT_LE(shown.size(), lines);
+    for (const std::string& line : shown) EXPECT_LE(text_width(line), 5 + lines) << line;
+  }
+  EXPECT_EQ(view.rows(40).size(), 40u) << "as many tasks as fit";
+  EXPECT_NE(all_of(view, 40).find(" more tasks\n"), std::string::npos);
+  EXPECT_EQ(all_of(view).find(" more tasks"), std::string::npos) << "without a limit all are shown";
+}
+
+TEST(TopView, HostileNames_CannotSteerTheTerminal) {
+  TopView view("tcp://here");
+  view.record(health_of("one"), metrics_of(1, 1, "\x1b]0;pwn\x07\x1b[2J\r\nx\xe2\x80\xae"), 1000);
+  view.record_failure("\x1b[2J");
+  const Terminal terminal(false, false);
+  for (const std::string& line : painted(terminal, view.rows(0), 0)) {
+    EXPECT_EQ(line.find_first_of("\x1b\x07\r\n"), std::string::npos) << line;
+    EXPECT_EQ(line.find("\xe2\x80\xae"), std::string::npos) << line;
+  }
+}
+
+TEST(TopView, RepliesOfAnotherForm_CountAsMissing) {
+  TopView view("tcp://here");
+  for (const Value& odd :
+       {Value(), Value("text"), Value::array({1}), Value::map({{"service", 3}}),
+        Value::map({{"service", Value::map({{"evaluator", Value::array()}, {"tasks", "x"}})}})}) {
+    view.record(odd, odd, 1000);
+    EXPECT_NE(all_of(view, 24).find("no evaluation yet"), std::string::npos);
+  }
+  TopView empty("tcp://here");
+  empty.record_failure("timed out");
+  EXPECT_NE(all_of(empty).find("timed out"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone
