@@ -56,6 +56,7 @@ std::unique_ptr<Command> make_status_command();
 std::unique_ptr<Command> make_top_command();
 std::unique_ptr<Command> make_web_command();
 std::unique_ptr<Command> make_view_command();
+std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_metrics_command();
 std::unique_ptr<Command> make_demo_command();
 std::unique_ptr<Command> make_eval_command();

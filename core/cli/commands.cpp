@@ -29,6 +29,7 @@ Commands make_commands() {
   commands.push_back(make_replay_command());
   commands.push_back(make_branch_command());
   commands.push_back(make_view_command());
+  commands.push_back(make_report_command());
   commands.push_back(make_journal_command());
   commands.push_back(make_traces_command());
   commands.push_back(make_keys_command());

@@ -14,6 +14,17 @@
 #include "episode/episode.hpp"
 
 namespace hone {
+namespace {
+
+constexpr std::size_t kJournalsMax = 8;
+
+Error no_journal() {
+  return invalid_argument(
+      "no journal given; name its file (hone view FILE, hone report FILE, other commands --journal "
+      "FILE), or set journal.path in the configuration");
+}
+
+}  // namespace
 
 void JournalOptionSet::declare(OptionSet& options) {
   options.text({.name = "--journal",
@@ -32,9 +43,30 @@ Result<Config> JournalOptionSet::load() const {
 Result<std::string> JournalOptionSet::path_in(const Config& loaded) const {
   if (!path.empty()) return std::filesystem::absolute(path).string();
   if (!loaded.journal.path.empty()) return loaded.journal.path;
-  return invalid_argument(
-      "no journal given; name its file (hone view FILE, other commands --journal FILE), or set "
-      "journal.path in the configuration");
+  return no_journal();
+}
+
+Result<std::vector<std::string>> name_journals(std::vector<std::string>& paths,
+                                               const Config& config) {
+  if (paths.empty() && !config.journal.path.empty()) paths.push_back(config.journal.path);
+  if (paths.empty()) return no_journal();
+  if (paths.size() > kJournalsMax) {
+    return invalid_argument("found " + std::to_string(paths.size()) +
+                            " journals, expected at most " + std::to_string(kJournalsMax));
+  }
+  const auto file_name = [](const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+  };
+  std::vector<std::string> names;
+  for (const std::string& path : paths) {
+    if (std::count(paths.begin(), paths.end(), path) > 1)
+      return invalid_argument("found the journal " + path + " twice; name each file once");
+    const bool is_alone = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
+                            return file_name(other) == file_name(path);
+                          }) == 1;
+    names.push_back(is_alone ? file_name(path) : path);
+  }
+  return names;
 }
 
 void FilterOptionSet::declare(OptionSet& options) {
@@ -85,15 +117,21 @@ Status expect_known(std::string_view kind, const std::string& given,
 
 }  // namespace
 
-Status explain_no_match(const JournalReader& reader, const EpisodeFilter& filter) {
+Status expect_names(const JournalReader& reader, const EpisodeFilter& filter) {
   using Name = JournalReader::Name;
   for (const auto& [which, kind, given] : {std::tuple(Name::kTask, "task", filter.task),
                                            std::tuple(Name::kClient, "client", filter.client),
-                                           std::tuple(Name::kGroup, "group", filter.group)}) {
+                                           std::tuple(Name::kGroup, "group", filter.group),
+                                           std::tuple(Name::kReward, "reward", filter.reward)}) {
     if (given.empty()) continue;
     HONE_ASSIGN(std::vector<std::string> known, reader.names(which));
     HONE_TRY(expect_known(kind, given, std::move(known)));
   }
+  return {};
+}
+
+Status explain_no_match(const JournalReader& reader, const EpisodeFilter& filter) {
+  HONE_TRY(expect_names(reader, filter));
   const bool any =
       filter.state || !filter.task.empty() || !filter.client.empty() || !filter.group.empty();
   log_warning("journal", any ? "no episode matches all of --state, --task, --client and --group"

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "config/config.hpp"
@@ -27,8 +28,15 @@ struct FilterOptionSet {
   EpisodeFilter filter() const;
 };
 
-/// Explains a filter that matches no episode. not_found, with the nearest name, if the journal has no
-/// such task, client or group; else it logs a warning and succeeds.
+/// A name for each journal of a command that takes several: the file's name, or the path where two files have the same
+/// name. Where none is given, `paths` becomes the configuration's. invalid_argument: there is none, there are more than 8,
+/// or a path is given twice.
+Result<std::vector<std::string>> name_journals(std::vector<std::string>& paths,
+                                               const Config& config);
+
+/// not_found, with the nearest name, if the journal has no such task, client, group or reward.
+Status expect_names(const JournalReader& reader, const EpisodeFilter& filter);
+/// Explains a filter that matches no episode: expect_names(), then it logs a warning and succeeds.
 Status explain_no_match(const JournalReader& reader, const EpisodeFilter& filter);
 
 /// The episode of this name; not_found if the journal has none.

@@ -277,6 +277,7 @@ Conditions where(const EpisodeFilter& filter) {
   }
   all.also("task", filter.task);
   all.also("client", filter.client);
+  all.also("reward", filter.reward);
   all.also("group_name", filter.group);
   if (!filter.search.empty()) {
     const std::string text = parameter(std::string_view(filter.search));
@@ -338,20 +339,26 @@ Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter
 }
 
 Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visit,
-                                const EpisodeFilter& filter) const {
+                                const EpisodeFilter& filter, bool last_replies) const {
   const auto [condition, cells] = of_client_and_reward(filter);
+  // Rationale: subqueries, because a join would read the texts of all turns.
+  const std::string reply = last_replies
+                                ? "iif(turns.ended, hone_unpack(turns.reply, "
+                                  "(SELECT bytes FROM blobs WHERE id = turns.action), "
+                                  "(SELECT bytes FROM blobs WHERE id = turns.words)), NULL)"
+                                : "NULL";
   MutexLock lock(mutex_);
   // Rationale: CROSS JOIN makes SQLite scan `turns` in the order of the file, not once for each episode.
   HONE_ASSIGN(Statement all,
               database_->prepare(
-                  std::string("SELECT task, outcome, scored, speedup, turns.reward FROM turns ") +
-                  "CROSS JOIN episodes ON episodes.id = turns.episode "
+                  std::string("SELECT task, outcome, scored, speedup, turns.reward, ") + reply +
+                  " FROM turns CROSS JOIN episodes ON episodes.id = turns.episode "
                   "WHERE state != 4 AND (parent = 0 OR turn > parent_turn)" +
                   condition));
   HONE_ASSIGN(bool row, all.start(cells));
   while (row) {
-    const TurnLine line{all.bytes(0), all.bytes(1), all.integer(2) != 0, all.number(3),
-                        all.number(4)};
+    TurnLine line{all.bytes(0), all.bytes(1), all.integer(2) != 0, all.number(3), all.number(4)};
+    line.reply = all.bytes(5);
     if (!visit(line)) {
       all.stop();
       return {};

@@ -46,9 +46,9 @@ class JournalReader {
   Result<std::vector<EpisodeLine>> list(const EpisodeFilter& filter) const;
   /// Visits the facts of every turn, in no order, until `visit` returns false. Turns that a branch shares with its
   /// parent are visited once, for the parent. Checksums are not compared. `visit` must not use this reader.
-  /// Only `client` and `reward` of `filter` count.
+  /// Only `client` and `reward` of `filter` count. `last_replies`: read the reply of a turn that ended its episode.
   Status each_turn(const std::function<bool(const TurnLine&)>& visit,
-                   const EpisodeFilter& filter = {}) const;
+                   const EpisodeFilter& filter = {}, bool last_replies = false) const;
   /// The tasks with the most episodes, at most 1000. Only `client` and `reward` of `filter` count.
   Result<std::vector<TaskLine>> tasks(const EpisodeFilter& filter = {}) const;
   /// Visits every episode with its turns, the oldest first. Stops at the first error of `visit`, and at a

@@ -110,7 +110,7 @@ struct EpisodeLine {
 struct EpisodeFilter {
   std::optional<RecordState> state;
   std::string task, client, group;  ///< empty: any
-  std::string reward = {};          ///< only for JournalReader::each_turn() and tasks()
+  std::string reward = {};          ///< name of the reward; empty: any
   std::int64_t limit = 1000;        ///< number of episodes, newest first; 0: all
   std::string search;   ///< part of the task, client or group, or the first digits of the name
   std::string outcome;  ///< of at least one turn
@@ -128,6 +128,10 @@ struct TurnLine {
   bool scored = false;
   double speedup = std::numeric_limits<double>::quiet_NaN();
   double reward = std::numeric_limits<double>::quiet_NaN();
+  /// The interval of the speedup. JournalReader::each_turn() does not read it.
+  double low = std::numeric_limits<double>::quiet_NaN();
+  double high = std::numeric_limits<double>::quiet_NaN();
+  std::string reply = {};  ///< MessagePack, as sent; empty unless it was requested
 };
 
 /// The number of episodes of a task.

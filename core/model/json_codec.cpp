@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/base64.hpp"
 #include "base/utf8.hpp"
 #include "model/value.hpp"
 
@@ -16,30 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string base64(std::string_view data) {
-  static constexpr char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < data.size(); i += 3) {
-    std::uint32_t group = 0;
-    const std::size_t n = std::min<std::size_t>(3, data.size() - i);
-    for (std::size_t j = 0; j < 3; ++j) {
-      group = group << 8 | (j < n ? static_cast<std::uint8_t>(data[i + j]) : 0u);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      text += j <= n ? kDigits[group >> (18 - 6 * j) & 63] : '=';
-    }
-  }
-  return text;
-}
-
 Json encode(const Value& value) {
   if (value.is_nil()) return nullptr;
   if (value.is_bool()) return value.as_bool();
   if (value.is_int()) return value.as_int();
   if (value.is_float()) return std::isfinite(value.as_double()) ? Json(value.as_double()) : Json();
   if (value.is_string()) return value.as_string();
-  if (value.is_bytes()) return Json{{"$bytes", base64(value.as_bytes())}};
+  if (value.is_bytes()) return Json{{"$bytes", to_base64(value.as_bytes())}};
   if (value.is_array()) {
     Json array = Json::array();
     for (const Value& item : value.as_array()) array.push_back(encode(item));

@@ -27,6 +27,14 @@ Value share(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
+double episode_return(const Value& reply) {
+  const Value* returns = reply.find("returns");
+  const bool has_one = returns != nullptr && returns->is_array() && !returns->as_array().empty() &&
+                       returns->as_array().front().is_number();
+  return has_one ? returns->as_array().front().as_double()
+                 : std::numeric_limits<double>::quiet_NaN();
+}
+
 void TaskFigures::Counts::add(const TurnLine& turn) {
   if (!turn.scored) {
     ++unscored;
@@ -37,7 +45,11 @@ void TaskFigures::Counts::add(const TurnLine& turn) {
   if (turn.outcome == outcome_name(Outcome::kCorrect)) {
     ++correct;
     if (std::isfinite(turn.speedup)) {
-      best_speedup = std::max(best_speedup, turn.speedup);
+      if (turn.speedup > best_speedup) {
+        best_speedup = turn.speedup;
+        best_low = std::isfinite(turn.low) ? turn.low : 0;
+        best_high = std::isfinite(turn.high) ? turn.high : 0;
+      }
       if (turn.speedup > 0) {
         ++timed;
         speedup_log_sum += std::log(turn.speedup);
@@ -50,6 +62,12 @@ void TaskFigures::Counts::add(const TurnLine& turn) {
     ++rewards;
     reward_sum += turn.reward;
   }
+}
+
+void TaskFigures::Counts::add_return(double value) {
+  if (!std::isfinite(value)) return;
+  ++returns;
+  return_sum += value;
 }
 
 Value TaskFigures::Counts::value() const {
@@ -65,15 +83,21 @@ Value TaskFigures::Counts::value() const {
        {"success", share(correct, attempts)},
        {"fast_p", std::move(fast_p)},
        {"best_speedup", best_speedup > 0 ? Value(best_speedup) : Value()},
+       {"best_low", best_low > 0 ? Value(best_low) : Value()},
+       {"best_high", best_high > 0 ? Value(best_high) : Value()},
        {"speedup_mean",
         timed > 0 ? Value(std::exp(speedup_log_sum / static_cast<double>(timed))) : Value()},
-       {"reward_mean", rewards > 0 ? Value(reward_sum / static_cast<double>(rewards)) : Value()}});
+       {"reward_mean", rewards > 0 ? Value(reward_sum / static_cast<double>(rewards)) : Value()},
+       {"returns", returns},
+       {"return_mean", returns > 0 ? Value(return_sum / static_cast<double>(returns)) : Value()}});
 }
 
-void TaskFigures::add(const TurnLine& turn) {
-  all_.add(turn);
+void TaskFigures::add(const TurnLine& turn, double episode_return) {
   const bool listed = of_.size() < kTasksMax || of_.count(turn.task) != 0;
-  of_[listed ? turn.task : "other"].add(turn);
+  for (Counts* counts : {&all_, &of_[listed ? turn.task : "other"]}) {
+    counts->add(turn);
+    counts->add_return(episode_return);
+  }
 }
 
 Value TaskFigures::value(const std::vector<TaskLine>& episodes) const {

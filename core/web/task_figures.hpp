@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "model/value.hpp"
 
 namespace hone {
+
+/// The return of an episode from its first turn on, by the reply to its last turn; NaN if it has none.
+double episode_return(const Value& reply);
 
 /// An attempt is a turn with a verdict. fast_p is the share of attempts that are correct and more than p times as fast as
 /// the baseline. Memory is bounded: tasks after the first kTasksMax are counted together as "other". One thread.
@@ -23,27 +27,34 @@ class TaskFigures {
   static constexpr std::array<double, 4> kThresholds = {1, 1.5, 2, 5};  ///< p of fast_p
   static constexpr std::size_t kTasksMax = 10'000;
 
-  void add(const TurnLine& turn);
+  /// Sums of any set of turns.
+  struct Counts {
+    std::int64_t attempts = 0, unscored = 0, correct = 0, timed = 0, rewards = 0;
+    std::array<std::int64_t, kThresholds.size()> faster{};
+    std::map<std::string, std::int64_t> outcomes;
+    double best_speedup = 0;             // 0: no attempt was timed
+    double best_low = 0, best_high = 0;  // of the best speedup; 0: unknown
+    std::int64_t returns = 0;
+    double speedup_log_sum = 0, reward_sum = 0, return_sum = 0;
+
+    void add(const TurnLine& turn);
+    /// The return of an episode, from its first turn on. NaN does not count.
+    void add_return(double value);
+    Value value() const;
+  };
+
+  /// `episode_return`: of the episode that the turn ended; NaN: none.
+  void add(const TurnLine& turn, double episode_return = std::numeric_limits<double>::quiet_NaN());
   /// {"tasks": [{"task", "episodes", "attempts", "unscored", "outcomes": {NAME: COUNT}, "correct", "success", "fast_p": {"1": SHARE},
-  ///  "best_speedup", "speedup_mean", "reward_mean"}], "left_out", "all"}.
-  /// "speedup_mean" is the geometric mean of correct, timed attempts.
+  ///  "best_speedup", "best_low", "best_high", "speedup_mean", "reward_mean", "returns", "return_mean"}], "left_out", "all"}.
+  /// "best_low" and "best_high": the best speedup's interval, nil if unknown. "speedup_mean" is the geometric mean of
+  /// correct, timed attempts. "returns" is the number of episodes with a return.
   /// The tasks with the most attempts first, at most 1000; "left_out" is the number of the others. "all" has the same
   /// members without "task" and "episodes", and "tasks" (their number) and "best_fast_p": the share of tasks whose best
   /// attempt is more than p times as fast as the baseline. Shares without attempts are nil.
   Value value(const std::vector<TaskLine>& episodes) const;
 
  private:
-  struct Counts {
-    std::int64_t attempts = 0, unscored = 0, correct = 0, timed = 0, rewards = 0;
-    std::array<std::int64_t, kThresholds.size()> faster{};
-    std::map<std::string, std::int64_t> outcomes;
-    double best_speedup = 0;  // 0: no attempt was timed
-    double speedup_log_sum = 0, reward_sum = 0;
-
-    void add(const TurnLine& turn);
-    Value value() const;
-  };
-
   std::map<std::string, Counts> of_;
   Counts all_;
 };

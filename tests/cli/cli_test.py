@@ -77,6 +77,7 @@ class Plain(unittest.TestCase):
                 "replay",
                 "branch",
                 "view",
+                "report",
                 "journal",
                 "traces",
                 "keys",

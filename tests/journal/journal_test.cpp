@@ -427,6 +427,37 @@ TEST_F(JournalTest, TurnFacts_OfOneClientOrReward_LeaveOutOtherEpisodes) {
   EXPECT_EQ(journal->reader().names(JournalReader::Name::kReward)->size(), 2u);
 }
 
+TEST_F(JournalTest, TurnFacts_HaveTheReplyOfATurnThatEndedItsEpisodeIfAsked) {
+  auto journal = opened();
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  ASSERT_TRUE(add(*journal, turn_record(1, 1)));
+  const TurnRecord last = turn_record(1, 2, true);
+  ASSERT_TRUE(add(*journal, last));
+  for (const bool asked : {false, true}) {
+    std::vector<std::string> replies;
+    ASSERT_TRUE(journal->reader().each_turn(
+        [&](const TurnLine& turn) {
+          if (!turn.reply.empty()) replies.push_back(turn.reply);
+          return true;
+        },
+        {}, asked));
+    EXPECT_EQ(replies, asked ? std::vector<std::string>{*last.reply} : std::vector<std::string>());
+  }
+}
+
+TEST_F(JournalTest, List_OfOneReward_LeavesOutOtherEpisodes) {
+  auto journal = opened();
+  EpisodeRecord other = episode_record(2);
+  other.reward = "another";
+  ASSERT_TRUE(add(*journal, episode_record(1)));
+  ASSERT_TRUE(add(*journal, other));
+  EpisodeFilter filter;
+  filter.reward = "another";
+  const auto lines = journal->reader().list(filter);
+  ASSERT_EQ(lines->size(), 1u);
+  EXPECT_EQ(lines->front().id, 2u);
+}
+
 TEST_F(JournalTest, Copy_WorksDuringWrites) {
   auto journal = opened();
   ASSERT_TRUE(add(*journal, episode_record(1)));

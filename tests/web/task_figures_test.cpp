@@ -44,6 +44,37 @@ TEST(TaskFigures, Shares_CountAttemptsAndNotUnscoredTurns) {
   EXPECT_EQ(at(row, {"outcomes", "correct"}).as_int(), 3);
 }
 
+TEST(TaskFigures, MeanReturn_IsThatOfEpisodesWithAReturn) {
+  TaskFigures figures;
+  figures.add(turn("a", "wrong", kNone, 0));
+  figures.add(turn("a", "correct", 2, 1), 0.5);
+  figures.add(turn("a", "correct", 2, 1), 1.5);
+  const Value value = figures.value({});
+  const Value& row = value.find("tasks")->as_array().at(0);
+  EXPECT_EQ(at(row, {"return_mean"}).as_double(), 1);
+  EXPECT_EQ(at(row, {"returns"}).as_int(), 2);
+  EXPECT_EQ(at(value, {"all", "return_mean"}).as_double(), 1);
+}
+
+TEST(TaskFigures, Return_IsTheFirstOfTheLastReply) {
+  EXPECT_EQ(episode_return(Value::map({{"returns", Value::array({0.25, 1.0})}})), 0.25);
+  for (const Value& none :
+       {Value(), Value::map({{"returns", Value()}}), Value::map({{"returns", Value::array()}}),
+        Value::map({{"returns", Value::array({Value(), 1.0})}})}) {
+    EXPECT_TRUE(std::isnan(episode_return(none))) << to_json(none);
+  }
+}
+
+TEST(TaskFigures, BestSpeedup_HasItsOwnInterval) {
+  TaskFigures::Counts counts;
+  counts.add({"a", "correct", true, 2, 1, 1.9, 2.1, {}});
+  counts.add({"a", "correct", true, 1.5, 1, 0.1, 9, {}});
+  EXPECT_EQ(at(counts.value(), {"best_low"}).as_double(), 1.9);
+  EXPECT_EQ(at(counts.value(), {"best_high"}).as_double(), 2.1);
+  counts.add({"a", "correct", true, 3, 1, kNone, kNone, {}});
+  EXPECT_TRUE(at(counts.value(), {"best_low"}).is_nil()) << "the interval of another attempt";
+}
+
 TEST(TaskFigures, TaskWithoutAttempts_HasNoShares) {
   const Value value = TaskFigures().value({{"new", 1}});
   const Value& row = value.find("tasks")->as_array().at(0);

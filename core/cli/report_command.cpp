@@ -1,0 +1,192 @@
+// `hone report`: the figures of journals as one HTML file, as JSON, or as a table.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "cli/journal_options.hpp"
+#include "web/html_text.hpp"
+#include "web/report_figures.hpp"
+#include "web/report_page.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kQuietS = 1, kBetweenS = 0.2;  // before the progress line, and between two of them
+constexpr const char* kNext = "to write a journal: hone serve --set journal.path=FILE";
+
+/// Shows how far a long read is.
+class ReadingLine {
+ public:
+  ReadingLine(Terminal& terminal, std::string name) : terminal_(terminal), name_(std::move(name)) {}
+  ~ReadingLine() { terminal_.clear_status(); }
+  ReadingLine(const ReadingLine&) = delete;
+  ReadingLine& operator=(const ReadingLine&) = delete;
+
+  void show(std::int64_t episodes) {
+    const double now_s = monotonic_s();
+    if (now_s < next_s_) return;
+    next_s_ = now_s + kBetweenS;
+    terminal_.status("reading " + name_ + ": " + std::to_string(episodes) + " episodes…");
+  }
+
+ private:
+  Terminal& terminal_;
+  const std::string name_;
+  double next_s_ = monotonic_s() + kQuietS;
+};
+
+double member_number(const Value& map, std::string_view key) {
+  const Value* found = map.find(key);
+  return found != nullptr && found->is_number() ? found->as_double()
+                                                : std::numeric_limits<double>::quiet_NaN();
+}
+
+class ReportCommand : public Command {
+ public:
+  std::string name() const override { return "report"; }
+  std::string summary() const override {
+    return "Write the figures of one or more journals as a self-contained HTML file.";
+  }
+  std::vector<std::string> examples() const override {
+    return {"hone report run.db -o report.html",
+            "hone report before.db after.db -o report.html  # with a comparison by task",
+            "hone report run.db --client trainer-a --task tasks/softmax",
+            "hone report run.db --json > figures.json"};
+  }
+  void declare(OptionSet& options) override {
+    options.texts({.name = "JOURNAL",
+                   .doc = "files of journals, at most 8 (default: journal.path)",
+                   .value = "FILE"},
+                  paths_);
+    options.text({.name = "-o,--output", .doc = "HTML file to write or replace", .value = "FILE"},
+                 output_);
+    options.flag({.name = "--json", .doc = "print the figures as JSON"}, json_);
+    filter_.declare(options);
+    options.text({.name = "--reward", .doc = "only episodes with the reward of this name"},
+                 reward_);
+    config_.declare(options);
+  }
+
+  int run(Terminal& terminal) override {
+    const Status chosen = choose_journals();
+    if (!chosen) return terminal.fail(chosen.error(), kNext);
+    std::vector<Value> journals;
+    std::int64_t damaged = 0;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      auto one = read(terminal, paths_[i], names_[i], damaged);
+      if (!one) return terminal.fail(one.error(), one.error().code == Code::kNotFound ? kNext : "");
+      journals.push_back(std::move(*one));
+    }
+    const Value report = report_of(std::move(journals), wall_s());
+    if (!output_.empty()) {
+      if (const Status written = write_file(output_, report_html(report)); !written)
+        return terminal.fail(written.error().in("-o " + output_));
+    }
+    if (json_) terminal.json(report, 2);
+    if (!json_) print(terminal, report);
+    return damaged == 0 ? kExitOk : kExitNo;
+  }
+
+ private:
+  /// Completes `paths_`, and gives each journal a name of its own.
+  Status choose_journals() {
+    HONE_ASSIGN(const LoadedConfig loaded, load_config(config_.file, config_.sets));
+    HONE_ASSIGN(names_, name_journals(paths_, loaded.config));
+    std::error_code missing;  // files that do not exist differ
+    for (const std::string& path : paths_) {
+      if (!output_.empty() && std::filesystem::equivalent(path, output_, missing))
+        return invalid_argument("-o " + output_ + ": this is the journal; name another file");
+    }
+    if (!output_.empty() && std::filesystem::is_directory(output_, missing))
+      return invalid_argument("-o " + output_ + ": found a folder, expected a file");
+    return {};
+  }
+
+  EpisodeFilter filter() const {
+    EpisodeFilter filter = filter_.filter();
+    filter.reward = reward_;
+    return filter;
+  }
+
+  Value filter_value() const {
+    Value value = Value::map();
+    for (const auto& [name, given] :
+         {std::pair("state", &filter_.state), std::pair("task", &filter_.task),
+          std::pair("client", &filter_.client), std::pair("group", &filter_.group),
+          std::pair("reward", &reward_)}) {
+      if (!given->empty()) value.set(name, *given);
+    }
+    return value;
+  }
+
+  /// The figures of one journal. Adds the number of its damaged episodes to `damaged`.
+  Result<Value> read(Terminal& terminal, const std::string& path, const std::string& name,
+                     std::int64_t& damaged) const {
+    HONE_ASSIGN(const auto reader, JournalReader::open(path));
+    ReportFigures figures;
+    ReadingLine line(terminal, name);
+    std::int64_t lost = 0;
+    std::string first_damage;
+    HONE_TRY(reader->each(
+        filter(),
+        [&](const StoredEpisode& stored) -> Status {
+          line.show(figures.episodes());
+          return figures.add(stored);
+        },
+        [&](const Error& damage) {
+          if (lost++ == 0) first_damage = damage.message;
+        }));
+    if (lost > 0) {  // the undamaged episodes are still reported
+      static_cast<void>(terminal.fail(failed_precondition(
+          "journal " + path + ": " + std::to_string(lost) +
+          " episodes are left out, because they are damaged; the first: " + first_damage)));
+      damaged += lost;
+    } else if (figures.episodes() == 0) {
+      HONE_TRY(expect_names(*reader, filter()));
+      return not_found("journal " + path +
+                       (filter_value().as_map().empty() ? ": it has no episode"
+                                                        : ": no episode matches all filters"));
+    }
+    Value value = Value::map({{"name", name}, {"filter", filter_value()}, {"damaged", lost}});
+    const Value counted = figures.value();
+    for (const auto& [key, one] : counted.as_map()) value.set(key, one);
+    return value;
+  }
+
+  void print(Terminal& terminal, const Value& report) const {
+    std::vector<Row> rows;
+    for (const Value& journal : report.find("journals")->as_array()) {
+      const Value& all = *journal.find("all");
+      const auto right = [](const std::string& text) { return Cell(text, Colour::kPlain, true); };
+      const auto integer = [](const Value& of, const char* key) {
+        return std::to_string(of.find(key)->as_int());
+      };
+      rows.push_back({{journal.find("name")->as_string(), Colour::kBold},
+                      right(integer(*journal.find("episodes"), "all")),
+                      right(integer(all, "attempts")),
+                      right(percent_text(member_number(all, "success"))),
+                      right(percent_text(member_number(*all.find("fast_p"), "1"))),
+                      right(times_text(member_number(all, "best_speedup"))),
+                      right(figure_text(member_number(all, "reward_mean"))),
+                      right(figure_text(member_number(all, "return_mean")))});
+    }
+    terminal.table({"journal", "episodes", "attempts", "success", "fast_1", "best speedup",
+                    "mean reward", "mean return"},
+                   rows);
+    terminal.line(output_.empty() ? "the whole report: hone report … -o report.html"
+                                  : "wrote " + output_);
+  }
+
+  ConfigOptions config_;
+  FilterOptionSet filter_;
+  std::vector<std::string> paths_, names_;
+  std::string output_, reward_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
+
+}  // namespace hone

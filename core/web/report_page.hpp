@@ -1,0 +1,14 @@
+// A report about journals as one HTML file.
+#pragma once
+
+#include <string>
+
+#include "model/value.hpp"
+
+namespace hone {
+
+/// A page without scripts that loads nothing; its policy forbids both. All texts of a journal are hostile, so they are
+/// escaped (html_text.hpp). `report`: as report_of() makes it (report_figures.hpp).
+std::string report_html(const Value& report);
+
+}  // namespace hone
