@@ -11,18 +11,19 @@ namespace {
 class ViewCommand : public Command {
  public:
   std::string name() const override { return "view"; }
-  std::string summary() const override { return "Show a journal in a web browser."; }
+  std::string summary() const override { return "Show one or more journals in a web browser."; }
   std::vector<std::string> examples() const override {
     return {"hone view run.db                        # http://127.0.0.1:5920",
+            "hone view before.db after.db            # also to compare them by task",
             "hone view run.db --port 0               # any free port",
             "hone view run.db --host 0.0.0.0 --token-file token",
             "hone view run.db -c configs/server.yaml # the tasks of this configuration"};
   }
   void declare(OptionSet& options) override {
-    options.text({.name = "JOURNAL",
-                  .doc = "file of the journal (default: journal.path of the configuration)",
-                  .value = "FILE"},
-                 journal_.path);
+    options.texts({.name = "JOURNAL",
+                   .doc = "files of journals, at most 8 (default: journal.path)",
+                   .value = "FILE"},
+                  paths_);
     options.integer({.name = "--port", .doc = "port; 0: any (default: 5920)", .value = "PORT"},
                     port_, 0, 65535);
     options.text(
@@ -32,39 +33,46 @@ class ViewCommand : public Command {
                   .doc = "file with the browsers' token; required unless on loopback",
                   .value = "FILE"},
                  token_file_);
-    journal_.config.declare(options);
+    config_.declare(options);
     options.flag({.name = "--json", .doc = "print the address as a JSON object"}, json_);
   }
 
   int run(Terminal& terminal) override {
-    const auto loaded = load_config(journal_.config.file, journal_.config.sets);
-    if (!loaded) return journal_.config.fail(terminal, loaded.error());
-    const auto path = journal_.path_in(loaded->config);
-    if (!path) return terminal.fail(path.error(), "see: hone view --help");
+    const auto loaded = load_config(config_.file, config_.sets);
+    if (!loaded) return config_.fail(terminal, loaded.error());
+    const auto names = name_journals(paths_, loaded->config);
+    if (!names) return terminal.fail(names.error(), "see: hone view --help");
     const auto http =
         web_http_options(host_ + ":" + std::to_string(port_), token_file_, "--host", "view");
     if (!http) return terminal.fail(http.error());
     set_up_log(loaded->config.log);
     if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
-    const auto episodes = make_episode_pages(*path, journal_.config.file, journal_.config.sets);
-    if (const Status good = episodes->check(); !good) {
-      return terminal.fail(good.error(), "to write a journal: hone serve --set journal.path=FILE");
+    std::vector<std::unique_ptr<EpisodePages>> pages;
+    std::vector<WebSources::Journal> journals;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      pages.push_back(make_episode_pages(paths_[i], config_.file, config_.sets));
+      if (const Status good = pages.back()->check(); !good) {
+        return terminal.fail(good.error(),
+                             "to write a journal: hone serve --set journal.path=FILE");
+      }
+      journals.push_back({(*names)[i], pages.back().get()});
     }
     const Status served = serve_web(
-        *http, {.server = {}, .episodes = episodes.get(), .no_episodes = {}},
-        [&](const std::string& url) { announce(terminal, *path, url); }, wait_for_stop);
+        *http, {.server = {}, .journals = std::move(journals)},
+        [&](const std::string& url) { announce(terminal, url); }, wait_for_stop);
     if (!served) return terminal.fail(served.error(), "choose another port with --port; 0: any");
     return kExitOk;
   }
 
  private:
-  void announce(Terminal& terminal, const std::string& path, const std::string& url) const {
+  void announce(Terminal& terminal, const std::string& url) const {
     if (json_) return terminal.json(Value::map({{"url", url}}));
-    terminal.line("hone shows " + path + " on " + url +
+    terminal.line("hone shows " + joined(paths_) + " on " + url +
                   (token_file_.empty() ? "" : ", with a token") + "; stop it with Ctrl-C");
   }
 
-  JournalOptionSet journal_;  // its path is an argument here
+  ConfigOptions config_;
+  std::vector<std::string> paths_;
   std::string host_ = "127.0.0.1", token_file_;
   std::int64_t port_ = 5920;
   bool json_ = false;

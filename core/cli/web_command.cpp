@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 
 #include "app/load_config.hpp"
 #include "app/log_options.hpp"
@@ -95,12 +96,15 @@ class WebCommand : public Command {
     WebSources sources{
         .server = [&client](const std::string& verb,
                             const Value& body) { return (*client)->call(verb, body); },
-        .episodes = episodes->get(),
         .no_episodes = is_closed ? "the server has keys, and all users of this machine can read "
                                    "this page; set web.token_file (`hone web`: --token-file) to "
                                    "show its episodes"
                                  : "this process has no journal; start the server with "
                                    "--set journal.path=FILE, or `hone web` with --journal FILE"};
+    if (*episodes != nullptr) {
+      const std::filesystem::path path = (*episodes)->path();
+      sources.journals.push_back({path.filename().string(), episodes->get()});
+    }
     const Status served = serve_web(
         *http, std::move(sources), [&](const std::string& url) { announce(terminal, url); },
         until_eof_ ? wait_for_end_of_input : wait_for_stop);

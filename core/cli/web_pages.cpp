@@ -97,7 +97,7 @@ std::unique_ptr<EpisodePages> make_episode_pages(const std::string& path, std::s
 Status serve_web(const HttpOptions& http, WebSources sources,
                  const std::function<void(const std::string& url)>& announce,
                  const std::function<void()>& wait) {
-  EpisodePages* const episodes = sources.episodes;
+  const std::vector<WebSources::Journal> journals = sources.journals;
   const Web web(std::move(sources));
   HONE_ASSIGN(const auto door,
               HttpServer::start(Web::options(http), [&web](const HttpRequest& request) {
@@ -105,7 +105,7 @@ Status serve_web(const HttpOptions& http, WebSources sources,
               }));
   announce(web_url(http.host, door->port()));
   wait();
-  if (episodes != nullptr) episodes->stop();
+  for (const WebSources::Journal& journal : journals) journal.episodes->stop();
   door->stop();
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "episode/episode.hpp"
+#include "episode/recording.hpp"
 #include "journal/reader.hpp"
 #include "web/task_figures.hpp"
 
@@ -134,6 +135,13 @@ Value without_conversation(const Value& trajectory) {
   return page;
 }
 
+/// NaN for a turn that did not end its episode, and for a damaged reply.
+double return_of(const TurnLine& turn) {
+  const Result<Value> reply =
+      turn.reply.empty() ? Result<Value>(Value()) : recorded_value(turn.reply);
+  return episode_return(reply ? *reply : Value());
+}
+
 }  // namespace
 
 EpisodePages::EpisodePages(std::string path, Trajectory trajectory)
@@ -165,11 +173,11 @@ Result<Value> EpisodePages::tasks(const Query& query, const Gone& gone) const {
   bool ended = false;
   HONE_TRY(reader->each_turn(
       [&](const TurnLine& turn) {
-        figures.add(turn);
+        figures.add(turn, return_of(turn));
         if (++turns % kTurnsBetweenChecks == 0) ended = stopping_ || gone();
         return !ended;
       },
-      filter));
+      filter, true));
   if (ended) return Error{Code::kCancelled, "the request was closed"};
   HONE_ASSIGN(const std::vector<TaskLine> episodes, reader->tasks(filter));
   Value tasks = figures.value(episodes);

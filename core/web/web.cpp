@@ -2,15 +2,16 @@
 #include "web/web.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/clock.hpp"
+#include "base/utf8.hpp"
 #include "hone/version.h"
 #include "web/page_files.hpp"
 
 namespace hone {
 namespace {
 
+constexpr std::size_t kNameBytes = 256;  // bytes of a name in an error
 constexpr std::string_view kLogin = "/api/login", kEpisodes = "/api/episodes";
 
 /// Gives an acquired semaphore back.
@@ -39,6 +40,19 @@ HttpReply refused(const Error& error) {
 HttpReply reply_of(Result<Value> body) {
   if (!body) return refused(body.error());
   return {.body = std::move(*body)};
+}
+
+Result<const EpisodePages*> chosen_journal(const std::vector<WebSources::Journal>& journals,
+                                           const EpisodePages::Query& query) {
+  const auto asked = std::find_if(query.begin(), query.end(), [](const auto& one) {
+    return one.first == "journal" && !one.second.empty();
+  });
+  if (asked == query.end()) return journals.front().episodes;
+  const auto found = std::find_if(journals.begin(), journals.end(),
+                                  [&](const auto& one) { return one.name == asked->second; });
+  if (found != journals.end()) return found->episodes;
+  return not_found("journal: found '" + cut_end(asked->second, kNameBytes) +
+                   "', expected a name of /api/about");
 }
 
 std::string member_text(const Value& map, std::string_view key) {
@@ -114,7 +128,7 @@ HttpReply Web::api(const HttpRequest& request) const {
   if (path == "/api/live") return live();
   const bool of_journal = path == "/api/tasks" || path == "/api/names" || path == kEpisodes ||
                           path.starts_with(std::string(kEpisodes) + "/");
-  if (of_journal && sources_.episodes == nullptr) return http_error(404, sources_.no_episodes);
+  if (of_journal && sources_.journals.empty()) return http_error(404, sources_.no_episodes);
   if (of_journal) return of_episodes(request);
   return http_error(
       404,
@@ -130,20 +144,24 @@ HttpReply Web::of_episodes(const HttpRequest& request) const {
     return busy;
   }
   const Held held(readers_);
-  if (path == "/api/tasks") return reply_of(sources_.episodes->tasks(request.query, request.gone));
-  if (path == "/api/names") return reply_of(sources_.episodes->names());
-  if (path == kEpisodes) return reply_of(sources_.episodes->list(request.query));
-  return reply_of(sources_.episodes->episode(path.substr(kEpisodes.size() + 1)));
+  const auto journal = chosen_journal(sources_.journals, request.query);
+  if (!journal) return refused(journal.error());
+  const EpisodePages& episodes = **journal;
+  if (path == "/api/tasks") return reply_of(episodes.tasks(request.query, request.gone));
+  if (path == "/api/names") return reply_of(episodes.names());
+  if (path == kEpisodes) return reply_of(episodes.list(request.query));
+  return reply_of(episodes.episode(path.substr(kEpisodes.size() + 1)));
 }
 
 HttpReply Web::about() const {
-  const EpisodePages* episodes = sources_.episodes;
-  const std::string file =
-      episodes == nullptr ? "" : std::filesystem::path(episodes->path()).filename().string();
+  Value names = Value::array();
+  for (const WebSources::Journal& journal : sources_.journals) names.push(journal.name);
+  const bool has_none = sources_.journals.empty();
   return {.body = Value::map({{"version", HONE_VERSION_STRING},
                               {"live", static_cast<bool>(sources_.server)},
-                              {"journal", episodes == nullptr ? Value() : Value(file)},
-                              {"no_episodes", episodes == nullptr ? sources_.no_episodes : ""}})};
+                              {"journal", has_none ? Value() : names.as_array().front()},
+                              {"journals", std::move(names)},
+                              {"no_episodes", has_none ? sources_.no_episodes : ""}})};
 }
 
 /// Health and metrics in one reply.

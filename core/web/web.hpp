@@ -15,8 +15,12 @@ struct WebSources {
   /// Asks the running server. It should time out after a few seconds, which is how long a request takes when no server answers.
   /// Empty: there is no server, and so no metrics, health or live view.
   std::function<Result<Value>(const std::string& verb, const Value& body)> server;
-  EpisodePages* episodes = nullptr;
-  std::string no_episodes;  ///< why `episodes` is nullptr
+  struct Journal {
+    std::string name;  ///< in addresses and on the page; each journal has its own
+    EpisodePages* episodes;
+  };
+  std::vector<Journal> journals = {};
+  std::string no_episodes = {};  ///< why there is no journal
 };
 
 /// Requests that read the journal at the same time; others get 503.
@@ -48,7 +52,7 @@ class Web {
   HttpReply about() const;
   HttpReply live() const;
   HttpReply api(const HttpRequest& request) const;
-  /// The paths that read the journal.
+  /// The paths that read a journal: the one that the parameter "journal" names, or the first.
   HttpReply of_episodes(const HttpRequest& request) const;
 
   const WebSources sources_;

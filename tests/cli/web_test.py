@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
@@ -196,6 +197,23 @@ class Web(unittest.TestCase):
         self.assertEqual(get(url + "/api/episodes", {"Host": "rebound.example"})[0], 403)
         self.assertEqual(journal.read_bytes(), before)
 
+        self.check_two(journal)
+
+    def check_two(self, journal: Path) -> None:
+        """A journal is chosen by its file's name, and by its path where two files have one name."""
+        for folder, other in ((self.here, "other.db"), (self.here / "more", "run.db")):
+            folder.mkdir(exist_ok=True)
+            (folder / other).write_bytes(journal.read_bytes())
+            url = self.view(journal, folder / other)
+            about = json.loads(get(url + "/api/about")[1])
+            names = ["run.db", "other.db"] if folder == self.here else [str(journal), str(folder / other)]
+            self.assertEqual((about["journal"], about["journals"]), (names[0], names))
+            for name in ("", *names):
+                asked = urllib.parse.quote(name, safe="")
+                self.assertEqual(json.loads(get(f"{url}/api/tasks?journal={asked}")[1])["tasks"], [])
+            status, said = get(url + "/api/tasks?journal=..%2fnone.db")
+            self.assertEqual((status, "found '../none.db', expected a name of /api/about" in said), (404, True))
+
     def check_refusals(self, journal: Path) -> None:
         newer = self.here / "newer.db"
         newer.write_bytes(journal.read_bytes())
@@ -216,6 +234,8 @@ class Web(unittest.TestCase):
             refused = hone("view", path, "--port", 0, timeout=60)
             self.assertNotEqual(refused.returncode, 0, path)
             self.assertIn(said, refused.stderr)
+        twice = hone("view", journal, journal, "--port", 0, timeout=60)
+        self.assertIn(f"found the journal {journal} twice; name each file once", twice.stderr)
         beyond = hone("view", journal, "--host", "0.0.0.0", "--port", 0, timeout=60)
         self.assertIn("not a loopback address; expected --token-file", beyond.stderr)
 

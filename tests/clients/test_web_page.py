@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -198,7 +199,7 @@ def test_two_clients_are_compared_by_task(site: Site, browser: Browser) -> None:
     )
     browser.open(site.url + "/" + shared, "Compare")
     cells = "[...document.querySelectorAll('tbody td')].map((td) => td.textContent)"
-    task, difference, _, episodes, attempts, _, correct, *_ = browser.value(cells)
+    task, difference, _, episodes, attempts, _, _, correct, *_ = browser.value(cells)
     assert task == "tasks/add_relu"
     assert difference == "\u221233.3 points", "one of three attempts is correct, and none of the hostile ones"
     assert (episodes, attempts, correct) == ("11", f"3{len(HOSTILE) + 1}", "33 %0 %")
@@ -372,6 +373,48 @@ def test_a_window_of_any_width_has_no_horizontal_overflow(site: Site, browser: B
         assert (back < front) == dark, "light on dark, or dark on light"
 
 
+def test_a_report_is_read_from_its_file_and_runs_nothing(site: Site, browser: Browser, tmp_path: Path) -> None:
+    output, copy = tmp_path / "report.html", tmp_path / "copy.db"
+    backup = ["journal", "backup", "--journal", site.journal, "--to", copy]
+    for command in (backup, ["report", site.journal, copy, "-o", output]):
+        subprocess.run([os.environ["HONE_BINARY"], *command], check=True)
+    url = output.as_uri()
+    for width, dark in ((320, True), (390, False), (1180, True)):
+        browser.window(width, 800, dark)
+        browser.call("Page.navigate", url="about:blank")
+        browser.call("Page.navigate", url=url)
+        browser.wait("document.readyState === 'complete' && document.querySelectorAll('svg.chart').length === 6")
+        assert browser.value("document.documentElement.scrollWidth") <= width
+        back, front = browser.value(
+            "((css) => [css.backgroundColor, css.color].map((colour) => colour.match(/\\d+/g).slice(0, 3)"
+            ".reduce((a, b) => a + Number(b), 0)))(getComputedStyle(document.body))"
+        )
+        assert (back < front) == dark, "its own style is allowed by its policy"
+        assert HOSTILE[4] in browser.text("main")
+    assert browser.value("window.pwned") == []
+    assert browser.dialogs == 0
+    assert [one for one in browser.requests if one not in (url, "about:blank")] == []
+    assert browser.messages == []
+    assert browser.value("document.querySelectorAll('script,img,iframe,link,[onerror],[href],[src]').length") == 0
+    browser.value("document.body.append(Object.assign(document.createElement('img'), {src: '//evil.invalid/x'})), 0")
+    browser.wait("document.images[0].complete")
+    assert any("Content Security Policy" in one for one in browser.messages), browser.messages
+
+
+def test_hidden_characters_are_shown_in_a_report_as_on_the_page(site: Site, browser: Browser, tmp_path: Path) -> None:
+    """hone's list of hidden characters is the browser's."""
+    browser.open(site.url, "Live")
+    points = [*range(0x20000), *range(0xE0000, 0xE1010)]
+    wanted = browser.value(
+        "[...Array(0x20000).keys(), ...[...Array(0x1010).keys()].map((n) => n + 0xe0000)]"
+        ".filter((n) => n < 0xd800 || n > 0xdfff).filter((n) => visible(String.fromCodePoint(n)).startsWith('⟨U+'))"
+    )
+    source = (Path(__file__).parents[2] / "core/web/html_text.cpp").read_text()
+    table = source[source.index("kHidden[] = {") : source.index("};", source.index("kHidden[] = {"))]
+    ranges = [(int(a, 16), int(b, 16)) for a, b in re.findall(r"\{(0x[0-9a-f]+), (0x[0-9a-f]+)\}", table)]
+    assert [n for n in points if any(a <= n <= b for a, b in ranges)] == wanted
+
+
 @contextmanager
 def viewing(*arguments: object) -> Iterator[str]:
     """The address of `hone view`."""
@@ -448,3 +491,40 @@ def test_pages_of_a_list_are_linked(site: Site, browser: Browser) -> None:
     assert len(set(rows)) == 60
     browser.value("document.querySelector('.pager a').click()")
     browser.wait(f"JSON.stringify({names}) === {json.dumps(json.dumps(rows[:50], separators=(',', ':')))}")
+
+
+def test_two_journals_are_compared_and_their_episodes_linked(site: Site, browser: Browser, tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    settings = [f"journal.path={other}", "environment.max_turns=2", "environment.stop_reward=null"]
+    server = RealServer(tmp_path / "serve.log", 0, *(word for one in settings for word in ("--set", one)))
+    with hone.connect(server.endpoint, name="trainer-b") as client:
+        episode = client.reset("add_relu").episode
+        last = [episode.step(WRONG), episode.step(WRONG)][-1]
+    server.stop()
+    with viewing(site.journal, other) as url:
+        browser.open(f"{url}/#/compare?a_client=trainer-a&by=success", "Compare")
+        change = "(() => { const one = document.getElementById('b_journal'); one.value = 'other.db';"
+        browser.value(change + " one.dispatchEvent(new Event('change')); })()")
+        browser.wait(
+            "location.hash.includes('b_journal=other.db') && document.documentElement.dataset.ready === 'Compare'"
+        )
+        cells = "[...document.querySelectorAll('tbody td')].map((td) => td.textContent)"
+        task, difference, _, _, attempts, _, returns, correct, *_ = browser.value(cells)
+        assert (task, difference, attempts, correct) == ("tasks/add_relu", "\u221233.3 points", "32", "33 %0 %")
+        assert returns == "\u2013" + browser.value(f"figure({last.returns[0]})"), "A's episode has not ended"
+        options = "[...document.getElementById('b_client').options].map((one) => one.value)"
+        assert browser.value(options) == ["", "trainer-b"], "the names are those of the chosen journal"
+        browser.value("document.querySelector('td a').click()")
+        browser.wait("document.documentElement.dataset.ready === 'Episodes'")
+        names = "[...document.querySelectorAll('td:first-child a')].map((a) => a.innerText)"
+        assert browser.value(names) == [episode.id]
+        browser.value("document.querySelector('td:first-child a').click()")
+        browser.wait(f"document.documentElement.dataset.ready === 'Episode {episode.id}'")
+        assert "trainer-b" in browser.text("main")
+        browser.open(f"{url}/#/tasks?journal=other.db", "Tasks")
+        assert browser.value("document.querySelector('tbody td:nth-child(3)').textContent") == "2"
+        assert browser.value("document.getElementById('journal').value") == "other.db"
+        browser.open(f"{url}/#/episodes/{site.episode}", f"Episode {site.episode}")
+        browser.open(f"{url}/#/episodes?journal={HOSTILE[43]}", "Episodes")  # unknown: the first journal
+        assert len(browser.value(names)) >= 2
+        assert_harmless(browser, url)

@@ -351,6 +351,28 @@ function complain(error) {
   notice().hidden = !error;
 }
 
+// ---- journals
+
+/** The journal of an address, of those that this page shows; "" is the first. */
+function journalOf(name) {
+  return name && list(about.journals).includes(name) ? name : "";
+}
+
+/** A path of the API, with the parameters that have a value. */
+function api(path, query) {
+  const given = Object.entries(query).filter(([, value]) => value);
+  return given.length ? `${path}?${new URLSearchParams(given)}` : path;
+}
+
+/** Chooses one of several journals; null where there is one. */
+function journalChoice(name, said, chosen, changed) {
+  if (list(about.journals).length < 2) return null;
+  const select = h("select", {name, id: name}, about.journals.map((one) => h("option", {value: one}, cut(one, 40))));
+  select.value = journalOf(chosen) || about.journals[0];
+  select.addEventListener("change", () => changed(select.value));
+  return h("label", {}, said, select);
+}
+
 // ---- the live view
 
 const live = {samples: [], incarnation: ""}; // of this page, also while another view is shown
@@ -459,23 +481,24 @@ function liveView() {
 
 // ---- tasks
 
-function tasksView() {
+function tasksView(query) {
+  const journal = journalOf(query.get("journal"));
   const P = ["1", "1.5", "2", "5"];
   const t = {tasks: tile("Tasks"), attempts: tile("Attempts"), success: tile("Success"), fast: tile("fast₁ of attempts"), best: tile("fast₁ of tasks"), speed: tile("Best speedup")};
   const left = h("p", {class: "dim"});
   const search = h("input", {type: "search", placeholder: "Part of a task's name", "aria-label": "Filter tasks", autocomplete: "off", spellcheck: "false", input: () => table.update(rows())});
   const table = new Table([{name: "Task", key: (d) => d.task, text: true}, {name: "Episodes", class: "r far", key: (d) => d.episodes}, {name: "Attempts", class: "r", key: (d) => d.attempts},
     {name: "Outcomes", class: "w far"}, {name: "Success", class: "r", key: (d) => d.success}, ...P.map((p, i) => ({name: `fast ${p}`, class: i ? "r far" : "r", key: (d) => (d.fast_p || {})[p]})),
-    {name: "Best speedup", class: "r", key: (d) => d.best_speedup}, {name: "Mean reward", class: "r far", key: (d) => d.reward_mean}], {sort: [2, -1], empty: "No task matches."});
+    {name: "Best speedup", class: "r", key: (d) => d.best_speedup}, {name: "Mean reward", class: "r far", key: (d) => d.reward_mean}, {name: "Mean return", class: "r far", key: (d) => d.return_mean}], {sort: [2, -1], empty: "No task matches."});
   let reply = {tasks: []};
   const rows = () => list(reply.tasks).filter((one) => one.task.toLowerCase().includes(search.value.toLowerCase())).map((one) => ({data: one, cells: [
-    {text: cut(one.task, 80), title: one.task, href: link("episodes", {task: one.task})}, count(one.episodes), count(one.attempts),
-    {node: outcomeBar(one.outcomes, 140, 12), key: JSON.stringify(one.outcomes)}, percent(one.success), ...P.map((p) => percent((one.fast_p || {})[p])), times(one.best_speedup), figure(one.reward_mean)]}));
+    {text: cut(one.task, 80), title: one.task, href: link("episodes", {task: one.task, journal})}, count(one.episodes), count(one.attempts),
+    {node: outcomeBar(one.outcomes, 140, 12), key: JSON.stringify(one.outcomes)}, percent(one.success), ...P.map((p) => percent((one.fast_p || {})[p])), times(one.best_speedup), figure(one.reward_mean), figure(one.return_mean)]}));
   const node = h("div", {}, h("h1", {}, "Tasks"), h("div", {class: "tiles"}, Object.values(t).map((one) => one.node)),
-    h("section", {class: "card"}, h("form", {class: "filter", submit: (event) => event.preventDefault()}, h("label", {class: "grow"}, "Filter", search)), table.node, left,
-      h("p", {class: "dim"}, "An attempt is a turn with a verdict. fast p is the share of attempts that are correct and more than p times as fast as the baseline.")));
+    h("section", {class: "card"}, h("form", {class: "filter", submit: (event) => event.preventDefault()}, journalChoice("journal", "Journal", journal, (one) => { location.hash = link("tasks", {journal: one}); }), h("label", {class: "grow"}, "Filter", search)), table.node, left,
+      h("p", {class: "dim"}, "An attempt is a turn with a verdict. fast p is the share of attempts that are correct and more than p times as fast as the baseline. The mean return is that of the episodes that ended, from their first turn on.")));
   async function refresh() {
-    reply = await get("/api/tasks");
+    reply = await get(api("/api/tasks", {journal}));
     const all = reply.all || {};
     t.tasks.set(count(all.tasks));
     t.attempts.set(count(all.attempts), num(all.unscored) ? `${count(all.unscored)} turns unscored` : "");
@@ -491,7 +514,7 @@ function tasksView() {
 
 // ---- comparison
 
-const MEASURES = [["reward_mean", "Mean reward", figure], ["success", "Correct", percent], ["fast_1", "fast 1", percent], ["fast_2", "fast 2", percent],
+const MEASURES = [["reward_mean", "Mean reward", figure], ["return_mean", "Mean return", figure], ["success", "Correct", percent], ["fast_1", "fast 1", percent], ["fast_2", "fast 2", percent],
   ["best_speedup", "Best speedup", times], ["speedup_mean", "Mean speedup", times]];
 function measured(row, measure) {
   if (!row) return null;
@@ -509,11 +532,11 @@ function difference(a, b, measure) {
 function differenceText(value, measure) {
   if (value === null) return "–";
   if (measure.includes("speedup")) return times(value);
-  const shown = measure === "reward_mean" ? figure(Math.abs(value)) : `${(100 * Math.abs(value)).toFixed(1)} points`;
+  const shown = measure.endsWith("_mean") ? figure(Math.abs(value)) : `${(100 * Math.abs(value)).toFixed(1)} points`;
   return `${value < 0 ? "−" : value > 0 ? "+" : ""}${shown}`;
 }
 
-/** Two sets of the journal's episodes, A and B, each chosen by client and reward, by task. */
+/** Two sets of episodes, A and B, each chosen by journal, client and reward, by task. */
 function compareView(query) {
   const measure = MEASURES.some(([key]) => key === query.get("by")) ? query.get("by") : "reward_mean";
   const neutral = measure.includes("speedup") ? 1 : 0;
@@ -533,21 +556,27 @@ function compareView(query) {
   const node = h("div", {}, h("h1", {}, "Compare"), form, h("section", {class: "card"}, said, table.node, left,
     h("p", {class: "dim"}, "The upper line of a task is A, the lower B. The difference is B minus A; for speedups, it is the ratio of B to A. Shares are shares of attempts. The mean speedup is the geometric mean of correct attempts.")));
   const two = (a, b) => { const made = h("span", {}, h("span", {}, a), h("br"), h("span", {}, b)); return {node: made, key: `${a}\n${b}`}; };
+  const journal = {a: journalOf(query.get("a_journal")), b: journalOf(query.get("b_journal"))};
+  async function choices(side) {
+    const names = await get(api("/api/names", {journal: journal[side]}));
+    const options = (values) => list(values).map((one) => [one, cut(one, 40)]);
+    const which = `${side}_journal`, said = side.toUpperCase();
+    return [journalChoice(which, `${said}: journal`, journal[side], () => { location.hash = link("compare", Object.fromEntries(new FormData(form))); }),
+      choose(`${side}_client`, `${said}: client`, options(names.clients), "any"), choose(`${side}_reward`, `${said}: reward`, options(names.rewards), "any")];
+  }
   async function refresh() {
-    const wanted = (side) => new URLSearchParams(["client", "reward"].map((name) => [name, query.get(`${side}_${name}`) || ""]));
+    const wanted = (side) => api("/api/tasks", {journal: journal[side], client: query.get(`${side}_client`), reward: query.get(`${side}_reward`)});
     if (!form.hasChildNodes()) {
-      const names = await get("/api/names");
-      const options = (values) => list(values).map((one) => [one, cut(one, 40)]);
-      form.append(...["a", "b"].flatMap((side) => [choose(`${side}_client`, `${side.toUpperCase()}: client`, options(names.clients), "any"), choose(`${side}_reward`, `${side.toUpperCase()}: reward`, options(names.rewards), "any")]),
-        choose("by", "Difference of", MEASURES));
+      const made = [...await choices("a"), ...await choices("b"), choose("by", "Difference of", MEASURES)];
+      form.append(...made.filter((one) => one));
     }
-    const replies = [await get(`/api/tasks?${wanted("a")}`), await get(`/api/tasks?${wanted("b")}`)];
+    const replies = [await get(wanted("a")), await get(wanted("b"))];
     const [a, b] = replies.map((reply) => new Map(list(reply.tasks).map((one) => [one.task, one])));
     const tasks = [...new Set([...a.keys(), ...b.keys()])].map((task) => ({task, a: a.get(task), b: b.get(task), difference: difference(a.get(task), b.get(task), measure)}));
     const both = tasks.filter((one) => one.difference !== null);
     const better = both.filter((one) => one.difference > neutral).length, worse = both.filter((one) => one.difference < neutral).length;
     setText(said, `${count(tasks.length)} tasks, ${count(both.length)} with a value in both sets. B is higher in ${count(better)} and lower in ${count(worse)}.`);
-    table.update(tasks.map((one) => ({data: one, cells: [{text: cut(one.task, 80), title: one.task, href: link("episodes", {task: one.task})},
+    table.update(tasks.map((one) => ({data: one, cells: [{text: cut(one.task, 80), title: one.task, href: link("episodes", {task: one.task, journal: one.b ? journal.b : journal.a})},
       {text: differenceText(one.difference, measure), class: one.difference === null || one.difference === neutral ? "" : one.difference > neutral ? "good" : "bad"}, two("A", "B"),
       two(count((one.a || {}).episodes), count((one.b || {}).episodes)), two(count((one.a || {}).attempts), count((one.b || {}).attempts)),
       ...MEASURES.map(([key, , text]) => two(text(measured(one.a, key)), text(measured(one.b, key))))]})));
@@ -567,6 +596,7 @@ function link(view, query) {
 
 function episodesView(query) {
   const field = (name) => query.get(name) || "";
+  const journal = journalOf(field("journal"));
   const choice = (name, said, values) => {
     const select = h("select", {name}, h("option", {value: ""}, "any"), values.map((one) => h("option", {value: one}, outcomeName(one))));
     select.value = field(name);
@@ -578,7 +608,7 @@ function episodesView(query) {
     event.preventDefault();
     const wanted = Object.fromEntries(new FormData(form));
     location.hash = link("episodes", {...wanted, task: field("task"), client: field("client"), group: field("group")});
-  }}, h("label", {class: "grow"}, "Search", search), choice("state", "State", ["open", "ended", "closed", "reaped"]), choice("outcome", "With outcome", OUTCOMES), h("button", {type: "submit"}, "Search"));
+  }}, journalChoice("journal", "Journal", journal, () => form.requestSubmit()), h("label", {class: "grow"}, "Search", search), choice("state", "State", ["open", "ended", "closed", "reaped"]), choice("outcome", "With outcome", OUTCOMES), h("button", {type: "submit"}, "Search"));
   const only = ["task", "client", "group"].filter((name) => field(name)).map((name) => {
     const rest = Object.fromEntries(query);
     delete rest[name];
@@ -590,11 +620,10 @@ function episodesView(query) {
   const pager = h("div", {class: "pager"});
   const node = h("div", {}, h("h1", {}, "Episodes"), form, only, h("section", {class: "card"}, table.node, pager));
   async function refresh() {
-    const wanted = new URLSearchParams();
-    for (const name of ["search", "task", "client", "group", "state", "outcome", "after"]) if (field(name)) wanted.set(name, field(name));
-    const reply = await get(`/api/episodes?${wanted}`);
+    const names = ["search", "task", "client", "group", "state", "outcome", "after"];
+    const reply = await get(api("/api/episodes", {...Object.fromEntries(names.map((name) => [name, field(name)])), journal}));
     table.update(list(reply.episodes).map((one) => ({cells: [
-      {text: one.episode, class: "mono", href: link(`episodes/${one.episode}`)}, {text: cut(one.task, 60), title: one.task}, {text: one.state, class: one.state === "damaged" ? "bad" : one.state === "open" ? "good" : ""},
+      {text: one.episode, class: "mono", href: link(`episodes/${one.episode}`, {journal})}, {text: cut(one.task, 60), title: one.task}, {text: one.state, class: one.state === "damaged" ? "bad" : one.state === "open" ? "good" : ""},
       count(one.turns), times(one.best_speedup), figure(one.last_reward), {text: cut(one.client, 40), title: one.client}, {text: cut(one.group || "", 40), title: one.group || ""}, date(one.changed_at)]})));
     const rest = Object.fromEntries(query);
     const pages = [];
@@ -641,7 +670,7 @@ function toolCall(call) {
     call.action ? h("pre", {}, JSON.stringify(call.action, null, 2)) : null, call.feedback ? h("pre", {}, call.feedback) : null);
 }
 
-function turnView(turn, before, calls, name, chosen) {
+function turnView(turn, before, calls, linkTo, chosen) {
   const verdict = turn.verdict || null, speedup = verdict && verdict.speedup;
   const code = codeOf(turn.action), old = before ? codeOf(before.action) : null;
   const place = h("div");
@@ -662,7 +691,7 @@ function turnView(turn, before, calls, name, chosen) {
   const parts = entries(turn.components).filter(([, value]) => isNumber(value)).map(([key, value]) => `${key} ${figure(value)}`).join(" · ");
   const stages = byStage(verdict && verdict.stage_ms).filter(([, value]) => num(value) >= 0.1).map(([key, value]) => `${stageName(key)} ${seconds(value / 1e3)}`).join(" · ");
   return h("section", {class: chosen ? "card turn chosen" : "card turn", id: `turn-${turn.turn}`, tabindex: -1, "data-turn": turn.turn},
-    h("h2", {}, h("a", {class: "name", href: link(`episodes/${name}`, {turn: turn.turn}), title: "Link to this turn"}, `Turn ${turn.turn}`),
+    h("h2", {}, h("a", {class: "name", href: linkTo(turn.turn), title: "Link to this turn"}, `Turn ${turn.turn}`),
       verdict ? badge(verdict.outcome) : h("span", {class: "badge bad"}, "unscored"), speedup ? h("span", {}, times(speedup.value)) : null,
       verdict && verdict.caught ? h("span", {class: "bad"}, `caught: ${outcomeName(verdict.caught)}`) : null, h("span", {class: "right"}, date(turn.at))),
     verdict && verdict.reason ? h("p", {}, verdict.reason) : null,
@@ -676,10 +705,11 @@ function turnView(turn, before, calls, name, chosen) {
 }
 
 function episodeView(name, query) {
+  const journal = journalOf(query.get("journal"));
   const node = h("div", {}, h("p", {class: "empty"}, "Loading …"));
   let shown = "";
   async function refresh() {
-    const reply = await get(`/api/episodes/${encodeURIComponent(name)}`);
+    const reply = await get(api(`/api/episodes/${encodeURIComponent(name)}`, {journal}));
     const now = JSON.stringify(reply);
     if (now === shown) return;
     const first = shown === "";
@@ -690,14 +720,14 @@ function episodeView(name, query) {
     const chart = course(turns);
     const done = new Set();
     const callsOf = (turn) => calls.filter((call) => call.turn === turn && done.add(call));
-    const sections = turns.map((turn, i) => turnView(turn, i ? turns[i - 1] : null, callsOf(turn.turn), name, String(turn.turn) === query.get("turn")));
+    const sections = turns.map((turn, i) => turnView(turn, i ? turns[i - 1] : null, callsOf(turn.turn), (of) => link(`episodes/${name}`, {turn: of, journal}), String(turn.turn) === query.get("turn")));
     const open = calls.filter((call) => !done.has(call));
     const note = reply.prompt_note ? `The first prompt is not shown: ${reply.prompt_note}` : reply.prompt_lost ? "The first prompt is not shown, because the task has changed." : "";
     node.replaceChildren(h("div", {},
       h("section", {class: "card"}, h("h1", {}, cut(reply.task || "", 120)),
-        h("ul", {class: "facts"}, fact("Episode", reply.episode), fact("State", reply.state), fact("Client", reply.client, link("episodes", {client: reply.client})), reply.group ? fact("Group", reply.group, link("episodes", {group: reply.group})) : null,
+        h("ul", {class: "facts"}, fact("Episode", reply.episode), fact("State", reply.state), fact("Client", reply.client, link("episodes", {client: reply.client, journal})), reply.group ? fact("Group", reply.group, link("episodes", {group: reply.group, journal})) : null,
           fact("Backend", reply.backend), fact("Environment", reply.environment), fact("Reward", `${reward.name || ""} ${reward.version || ""}`), fact("Seed", reply.seed), fact("Opened", date(reply.opened_at)),
-          reply.parent ? fact(`Branched after turn ${num(reply.parent_turn)} of`, reply.parent, link(`episodes/${reply.parent}`)) : null,
+          reply.parent ? fact(`Branched after turn ${num(reply.parent_turn)} of`, reply.parent, link(`episodes/${reply.parent}`, {journal})) : null,
           last ? fact("Return to date", figure(last.return_to_date)) : null),
         chart, list(reply.returns).length ? h("p", {class: "dim"}, `Returns by turn: ${list(reply.returns).map((one) => figure(one)).join(", ")}`) : null),
       note ? h("p", {class: "warn"}, note) : null,
@@ -757,7 +787,7 @@ function viewOf({view, name, query}) {
   if ((view === "tasks" || view === "episodes" || view === "compare") && about.journal === null) {
     return {node: h("div", {}, h("h1", {}, "No episodes"), h("p", {class: "empty"}, about.no_episodes)), title: "No episodes"};
   }
-  if (view === "tasks") return tasksView();
+  if (view === "tasks") return tasksView(query);
   if (view === "compare") return compareView(query);
   if (view === "episodes") return name ? episodeView(name, query) : episodesView(query);
   return {node: h("div", {}, h("h1", {}, "No such view"), h("p", {class: "empty"}, h("a", {href: "#/"}, "Go to the first one"))), title: "No such view"};
@@ -830,7 +860,7 @@ async function start() {
     if (error.status !== 401) timer = setTimeout(start, 2000);
     return;
   }
-  setText(document.getElementById("source"), about.journal === null ? `hone ${about.version}` : `${about.journal} · hone ${about.version}`);
+  setText(document.getElementById("source"), [...list(about.journals), `hone ${about.version}`].join(" · "));
   document.getElementById("footer").replaceChildren("Keys: ", h("kbd", {}, "1"), " to ", h("kbd", {}, String(tabs().length)), " views, ", h("kbd", {}, "/"), " search, ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " next and previous turn. Times are UTC.");
   show();
 }
