@@ -27,7 +27,7 @@ constexpr const char* kStyle = R"(
 main { max-width: 72rem; }
 .tiles { grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); }
 .facts { margin-bottom: .8rem; }
-th, td { padding-right: .55rem; font-size: .9rem; } th.r { white-space: normal; }
+th, td { padding-right: .55rem; font-size: .9rem; } th { overflow-wrap: normal; } th.r { white-space: normal; }
 header { position: static; }
 .pair > span { display: block; white-space: nowrap; }
 dl { margin: 0; } dt { font-weight: 600; margin-top: .5rem; } dd { margin: 0; }
