@@ -52,6 +52,15 @@ Result<Built> built_from_value(const Value& value) {
   return built;
 }
 
+/// Replaces the texts of a report "code" by what they say. Rationale: a submission can make them costly to read, so that is a part
+/// of its build and does not hold up a device; and the cache keeps the small result.
+void read_code(const BuildRequest& request, Built& built) {
+  if (request.report != "code" || !built.report.is_map()) return;
+  built.code = std::make_shared<const CodeReport>(read_code_report(
+      report_text(built, "assembly"), report_text(built, "remarks"), request.name));
+  built.report = Value();
+}
+
 /// A builder that ran a submission's program and did not answer: the program stopped or ended it. That is the submission's
 /// doing, so it is an answer and not a fault.
 Built built_without_answer() {
@@ -66,7 +75,11 @@ std::size_t bytes_of(const Built& built) {
   constexpr std::size_t kEntryBytes = 4096;  // of the entry itself, its key among them
   const std::size_t plan = built.plan == nullptr ? 0 : built.plan->bytes.size();
   const std::size_t report = built.report.is_nil() ? 0 : to_msgpack(built.report).size();
-  return kEntryBytes + built.artifact.size() + built.diagnostics.size() + plan + report;
+  std::size_t code = 0;
+  for (const CodeBlock& block :
+       built.code == nullptr ? std::vector<CodeBlock>() : built.code->blocks)
+    code += block.text.size();
+  return kEntryBytes + code + built.artifact.size() + built.diagnostics.size() + plan + report;
 }
 
 /// The facts of a device that torch and Triton use.
@@ -121,6 +134,11 @@ std::string path_of(const Toolchain& toolchain) {
 }
 
 }  // namespace
+
+std::string report_text(const Built& built, const char* name) {
+  const Value* text = built.report.is_map() ? built.report.find(name) : nullptr;
+  return text != nullptr && text->is_string() ? text->as_string() : "";
+}
 
 BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options, Zygotes* zygotes)
     : launcher_(launcher), options_(options), zygotes_(zygotes) {
@@ -369,6 +387,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
                    (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).text.empty());
+  read_code(request, built);
   HONE_TRY(record_if_wanted(request, built));
   if (built.plan == nullptr) HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));

@@ -15,6 +15,7 @@
 #include "evaluate/options.hpp"
 #include "evaluate/recording.hpp"
 #include "evaluate/zygotes.hpp"
+#include "examine/code_report.hpp"
 #include "examine/sanitizer.hpp"
 #include "model/task.hpp"
 #include "model/work.hpp"
@@ -39,11 +40,12 @@ struct BuildRequest {
 /// The result of a build.
 struct Built {
   bool ok = false;
-  BuildFailure failure = BuildFailure::kNone;    ///< kNone if ok
-  std::string diagnostics;                       ///< unfiltered compiler output
-  std::string artifact;                          ///< the library's bytes
-  std::string toolchain;                         ///< the compiler's version, if requested
-  Value report;                                  ///< the report, if requested; else nil
+  BuildFailure failure = BuildFailure::kNone;  ///< kNone if ok
+  std::string diagnostics;                     ///< unfiltered compiler output
+  std::string artifact;                        ///< the library's bytes
+  std::string toolchain;                       ///< the compiler's version, if requested
+  Value report;                            ///< of the report "sanitizer", if requested; else nil
+  std::shared_ptr<const CodeReport> code;  ///< of the report "code", if requested and written
   DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered
   std::string raised;                            ///< the exception of the dry run
   std::shared_ptr<const RecordedPlan> plan;      ///< of a module, if it could be recorded
@@ -59,6 +61,9 @@ struct Built {
   /// memory for it.
   bool doubtful = false;
 };
+
+/// A text of the report; empty if there is none.
+std::string report_text(const Built& built, const char* name);
 
 /// The bytes that a process with the device loads: the plan of a recorded module, or the artifact.
 inline const std::string& artifact_of(const Built& built, Mode mode) {

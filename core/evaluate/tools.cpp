@@ -15,9 +15,7 @@ namespace hone {
 namespace {
 
 // Rationale: a model reads these facts. feedback_tokens of the episode cuts the text further.
-constexpr std::size_t kBlocksShown = 3, kBlockBytesMax = 2000;
-constexpr std::size_t kBlocksMax = 32;  // that a profile looks at
-constexpr std::size_t kLoopsMax = 32, kResourcesMax = 16, kSanitizerFindingsMax = 8;
+constexpr std::size_t kBlocksShown = 3, kSanitizerFindingsMax = 8;
 constexpr std::size_t kSanitizerInputBytesMax = std::size_t{8} << 20;
 
 bool writes_report(const EvaluatorOptions& options, const std::string& report) {
@@ -62,33 +60,33 @@ Value readable(const Value& value) {
   return map;
 }
 
-/// A text of a report; empty if there is none.
-std::string report_text(const Built& built, const char* name) {
-  const Value* text = built.report.find(name);
-  return text != nullptr && text->is_string() ? text->as_string() : "";
-}
+/// Empty if the compiler wrote no report.
+CodeReport code_of(const Built& built) { return built.code ? *built.code : CodeReport(); }
 
-std::vector<CodeBlock> blocks_of(const Built& built, const std::string& source_name,
-                                 std::size_t count_max) {
-  return code_blocks(report_text(built, "assembly"), source_name, count_max, kBlockBytesMax);
-}
-
-Value values_of_blocks(const std::vector<CodeBlock>& blocks) {
-  Value values = Value::array();
-  for (const CodeBlock& block : blocks) values.push(code_block_to_value(block));
-  return values;
+Value facts_of_disassemble(const Built& built) {
+  const CodeReport code = code_of(built);
+  Value blocks = Value::array();
+  for (std::size_t i = 0; i < std::min(code.blocks.size(), kBlocksShown); ++i)
+    blocks.push(code_block_to_value(code.blocks[i]));
+  return Value::map({{"blocks", std::move(blocks)}, {"left_out", texts_value(code.left_out)}});
 }
 
 Value facts_of_compile(const Built& built, const std::string& source_name) {
+  const CodeReport code = code_of(built);
   Value loops = Value::array(), kernels = Value::array();
-  const std::string remarks = report_text(built, "remarks");
-  for (const LoopRemark& loop : loop_remarks(remarks, source_name, kLoopsMax))
-    loops.push(loop_remark_to_value(loop));
-  for (const KernelResources& kernel : kernel_resources(remarks, kResourcesMax))
+  for (const LoopRemark& loop : code.loops) loops.push(loop_remark_to_value(loop));
+  for (const KernelResources& kernel : code.kernels)
     kernels.push(kernel_resources_to_value(kernel));
   return Value::map({{"diagnostics", submission_diagnostics(built.diagnostics, source_name).text},
                      {"loops", std::move(loops)},
-                     {"kernels", std::move(kernels)}});
+                     {"kernels", std::move(kernels)},
+                     {"left_out", texts_value(code.left_out)}});
+}
+
+/// Whether the report has this member, and it is true.
+bool report_flag(const Built& built, const char* name) {
+  const Value* flag = built.report.find(name);
+  return flag != nullptr && *flag == Value(true);
 }
 
 bool is_zero(const Value* number) { return number != nullptr && *number == Value(0); }
@@ -98,7 +96,7 @@ std::string end_of(const std::string& output) {
   constexpr std::size_t kShown = 600;
   std::string kept;
   examine::for_each_line(output, [&kept](std::string_view line) {
-    if (!is_of_sanitizer_program(line)) kept.append(line) += '\n';
+    if (!is_of_sanitizer_program(line)) kept.append(printable(line)) += '\n';
   });
   return valid_utf8(kept.size() > kShown ? kept.substr(kept.size() - kShown) : kept);
 }
@@ -124,13 +122,13 @@ Value facts_of_sanitizer(const SanitizerProgram& program, const Built& built,
   }
   // Without a finding, the end of the output may tell why the program failed.
   const bool is_silent = findings.as_array().empty() && !is_zero(status);
-  const Value* timed_out = built.report.find("timed_out");
   return Value::map(
       {{"findings", std::move(findings)},
        {"output", is_silent ? end_of(output) : ""},
        {"finished", output.find(std::string("\n") + kSanitizerEnd + "\n") != std::string::npos},
        {"status", status != nullptr && status->is_int() ? status->as_int() : std::int64_t{-1}},
-       {"timed_out", timed_out != nullptr && *timed_out == Value(true)},
+       {"timed_out", report_flag(built, "timed_out")},
+       {"starved", report_flag(built, "starved")},
        {"last_call", last_call(program, output)},
        {"calls", program.calls.size()},
        {"left_out", program.left_out}});
@@ -164,9 +162,7 @@ Value facts_of_build(Tool tool, const BuildRequest& request, const Built& built)
   const std::string& source_name = request.name;
   if (tool == Tool::kSanitize)
     return readable(facts_of_sanitizer(*request.program, built, source_name));
-  if (tool == Tool::kDisassemble)
-    return readable(
-        Value::map({{"blocks", values_of_blocks(blocks_of(built, source_name, kBlocksShown))}}));
+  if (tool == Tool::kDisassemble) return readable(facts_of_disassemble(built));
   return readable(facts_of_compile(built, source_name));
 }
 
@@ -174,15 +170,11 @@ Value facts_of_profile(const Task& task, const EvaluatorOptions& options,
                        const std::string& language, const Built& built, const Plan& plan,
                        const Verdict& verdict, const Value& device) {
   if (!verdict.correct() || !verdict.speedup) return Value::map();
-  const std::string source_name = submission_name(language, options);
-  const std::string remarks = report_text(built, "remarks");
   const bool is_native = options.device_code && language != "python";
   return readable(profile_facts({.task = task,
                                  .verdict = verdict,
                                  .device = device,
-                                 .blocks = blocks_of(built, source_name, kBlocksMax),
-                                 .loops = loop_remarks(remarks, source_name, kLoopsMax),
-                                 .kernels = kernel_resources(remarks, kResourcesMax),
+                                 .code = code_of(built),
                                  .plan = is_native ? &plan : nullptr}));
 }
 

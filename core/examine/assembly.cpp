@@ -1,11 +1,17 @@
 // Theory of operation. A loop is a jump to an earlier label of the same function. The text between them is its body; a
 // body without another loop is an innermost one. Compilers lay loops out like this, and text that is not laid out so has
 // fewer blocks, which is harmless.
+//
+// The text is hostile: a submission writes any line with inline assembler. All work on it is linear in the text, but for
+// the logarithms of a map and a sort, and it has a limit in steps.
 #include "examine/assembly.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 
+#include "base/utf8.hpp"
 #include "examine/text_lines.hpp"
 
 namespace hone {
@@ -14,7 +20,9 @@ namespace {
 using examine::for_each_line;
 using examine::trimmed;
 
-constexpr std::size_t kInstructionsMax = 200'000;
+// The submission itself has one file number. A text of 2 MB that keeps to these limits takes at most 0.3 s (-O2, 3 GHz).
+constexpr std::size_t kFilesMax = 64, kFunctionsMax = 20'000, kInstructionsMax = 200'000;
+constexpr std::size_t kFunctionNameMax = 100;
 
 struct Instruction {
   std::string_view text;
@@ -29,8 +37,29 @@ struct Loop {
 struct Function {
   std::string_view name;
   std::vector<Instruction> code;
-  std::map<std::string_view, std::size_t> labels;  ///< first instruction after each
   std::vector<Loop> loops;
+};
+
+/// The steps that are left, and what was left out for lack of them or because of another limit.
+class Budget {
+ public:
+  explicit Budget(CodeListing& listing) : listing_(listing) {}
+
+  /// Takes the steps, or nothing and returns false: then `what` is left out.
+  bool spend(std::size_t steps, const char* what) {
+    if (steps > kCodeWorkMax - listing_.work) return leave_out(what);
+    listing_.work += steps;
+    return true;
+  }
+  /// Returns false.
+  bool leave_out(const std::string& what) {
+    auto& all = listing_.left_out;
+    if (std::find(all.begin(), all.end(), what) == all.end()) all.push_back(what);
+    return false;
+  }
+
+ private:
+  CodeListing& listing_;
 };
 
 bool is_name_character(char c) {
@@ -55,15 +84,25 @@ std::string_view last_quoted(std::string_view text) {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+constexpr const char* kLinesLeft = "lines of code: the compiler's text is too long";
+
 /// The numbers that .file directives give to the source. They stand at the end of PTX.
-std::vector<std::int64_t> files_of(std::string_view assembly, std::string_view source_name) {
-  std::vector<std::int64_t> files;
+std::set<std::int64_t> files_of(std::string_view assembly, std::string_view source_name,
+                                Budget& budget) {
+  std::set<std::int64_t> files;
   for_each_line(assembly, [&](std::string_view line) {
+    if (!budget.spend(1, kLinesLeft)) return;
     std::string_view rest = trimmed(line);
     if (!rest.starts_with(".file")) return;
     rest = trimmed(rest.substr(5));
     const std::int64_t number = examine::take_number(rest);
-    if (number >= 0 && file_name(last_quoted(rest)) == source_name) files.push_back(number);
+    if (number < 0 || file_name(last_quoted(rest)) != source_name) return;
+    if (files.size() < kFilesMax || files.count(number) != 0) {
+      files.insert(number);
+    } else {
+      budget.leave_out("line numbers: the source has more than " + std::to_string(kFilesMax) +
+                       " file numbers");
+    }
   });
   return files;
 }
@@ -79,9 +118,12 @@ std::string_view jump_target(std::string_view instruction) {
 
 class Reader {
  public:
-  explicit Reader(std::vector<std::int64_t> files) : files_(std::move(files)) {}
+  Reader(std::set<std::int64_t> files, Budget& budget)
+      : files_(std::move(files)), budget_(budget) {}
 
   void read(std::string_view line) {
+    if (full_) return;
+    full_ = !budget_.spend(1, kLinesLeft);
     line = trimmed(line.substr(0, line.find("//")));
     if (line.empty() || line.starts_with("#") || full_) return;
     if (line.starts_with(".loc")) return read_line(line.substr(4));
@@ -103,33 +145,45 @@ class Reader {
     const std::int64_t file = examine::take_number(rest);
     rest = trimmed(rest);
     const std::int64_t line = examine::take_number(rest);
-    const bool is_ours = std::find(files_.begin(), files_.end(), file) != files_.end();
-    if (is_ours && line > 0) line_ = line;
+    if (files_.count(file) != 0 && line > 0) line_ = line;
   }
   void read_label(std::string_view name) {
     const bool is_local = name.starts_with(".L") || name.starts_with("$L");
     if (!is_local) return begin_function(name);
-    if (!functions_.empty()) functions_.back().labels[name] = functions_.back().code.size();
+    if (!functions_.empty()) labels_[name] = functions_.back().code.size();
   }
   void begin_function(std::string_view name) {
-    functions_.push_back({name, {}, {}, {}});
+    if (functions_.size() == kFunctionsMax) {
+      full_ = !budget_.leave_out("code after the first " + std::to_string(kFunctionsMax) +
+                                 " functions");
+      return;
+    }
+    functions_.push_back({name, {}, {}});
+    labels_.clear();
     line_ = 0;
     returned_ = 0;
   }
   void read_instruction(std::string_view text) {
     Function& function = functions_.back();
+    if (count_++ == kInstructionsMax) {
+      full_ = !budget_.leave_out("code after the first " + std::to_string(kInstructionsMax) +
+                                 " instructions");
+      return;
+    }
     function.code.push_back({text, line_});
-    full_ = ++count_ >= kInstructionsMax;
     const std::string_view target = jump_target(text);
-    const auto label = function.labels.find(target);
+    const auto label = labels_.find(target);
     // The rare part of a function stands behind its end, and jumps back into it: that is no loop.
-    if (!target.empty() && label != function.labels.end() && label->second >= returned_)
+    if (!target.empty() && label != labels_.end() && label->second >= returned_)
       function.loops.push_back({label->second, function.code.size() - 1});
     if (name_at(text).starts_with("ret")) returned_ = function.code.size();
   }
 
-  const std::vector<std::int64_t> files_;  ///< numbers of the source
+  const std::set<std::int64_t> files_;  ///< numbers of the source
+  Budget& budget_;
   std::vector<Function> functions_;
+  std::map<std::string_view, std::size_t>
+      labels_;  ///< of the last function: the first instruction after each
   std::int64_t line_ = 0;
   std::size_t returned_ = 0;  ///< instructions up to the function's last return so far
   std::size_t count_ = 0;
@@ -173,12 +227,17 @@ void count_device(std::string_view word, CodeBlock& block) {
   if (word.starts_with("call")) ++block.calls;
 }
 
-CodeBlock block_of(const Function& function, std::size_t begin, std::size_t end,
-                   std::size_t bytes_max) {
+/// A block without its text, and where its instructions are.
+struct Found {
+  const Function* function;
+  Loop span;
   CodeBlock block;
-  block.function = std::string(function.name.substr(0, 200));
-  std::int64_t line = 0;
-  for (std::size_t i = begin; i <= end; ++i) {
+};
+
+Found counted(const Function& function, const Loop& span) {
+  Found found{&function, span, {}};
+  CodeBlock& block = found.block;
+  for (std::size_t i = span.begin; i <= span.end; ++i) {
     const Instruction& instruction = function.code[i];
     ++block.instructions;
     std::string_view word = instruction.text;
@@ -186,14 +245,22 @@ CodeBlock block_of(const Function& function, std::size_t begin, std::size_t end,
     word = name_at(word);
     word.ends_with(";") || contains(word, ".") ? count_device(word, block)
                                                : count_host(word, block);
-    if (instruction.line > 0) {
-      block.line_first =
-          block.line_first == 0 ? instruction.line : std::min(block.line_first, instruction.line);
-      block.line_last = std::max(block.line_last, instruction.line);
-    }
-    if (block.text.size() + instruction.text.size() + 32 > bytes_max) continue;
-    block.text += std::string(instruction.text);
-    std::replace(block.text.begin(), block.text.end(), '\t', ' ');
+    if (instruction.line <= 0) continue;
+    block.line_first =
+        block.line_first == 0 ? instruction.line : std::min(block.line_first, instruction.line);
+    block.line_last = std::max(block.line_last, instruction.line);
+  }
+  return found;
+}
+
+CodeBlock with_text(Found found, std::size_t bytes_max) {
+  CodeBlock block = std::move(found.block);
+  block.function = std::string(found.function->name.substr(0, kFunctionNameMax));
+  std::int64_t line = 0;
+  for (std::size_t i = found.span.begin; i <= found.span.end; ++i) {
+    const Instruction& instruction = found.function->code[i];
+    if (block.text.size() + instruction.text.size() + 32 > bytes_max) break;
+    block.text += printable(instruction.text);
     if (instruction.line > 0 && instruction.line != line)
       block.text += "  ; line " + std::to_string(instruction.line);
     line = instruction.line;
@@ -202,58 +269,63 @@ CodeBlock block_of(const Function& function, std::size_t begin, std::size_t end,
   return block;
 }
 
-bool encloses(const Loop& outer, const Loop& inner) {
-  return outer.begin <= inner.begin && inner.end <= outer.end &&
-         (outer.begin != inner.begin || outer.end != inner.end);
-}
-
-/// The innermost loops of a function, with the number of loops around each; if there is none, the whole function.
-void add_blocks(const Function& function, std::size_t bytes_max, std::size_t& scanned,
-                std::vector<CodeBlock>& blocks) {
-  constexpr std::size_t kLoopsMax = 500;  // bounds the comparison of each loop with each other
-  constexpr std::size_t kScannedMax = 1'000'000;  // instructions; loops of hostile text may overlap
+/// The innermost loops of a function, with the number of loops that are open where each begins; if there is none, the start of
+/// the function.
+void add_blocks(Function& function, Budget& budget, std::vector<Found>& found) {
   constexpr std::size_t kStraightMax = 400;
+  constexpr const char* kLoopsLeft = "loops: they overlap too often";
   if (function.code.empty()) return;
-  if (function.loops.empty()) {
-    const std::size_t last = std::min(function.code.size(), kStraightMax) - 1;
-    blocks.push_back(block_of(function, 0, last, bytes_max));
+  std::vector<Loop>& loops = function.loops;
+  if (loops.empty()) {
+    const std::size_t count = std::min(function.code.size(), kStraightMax);
+    if (budget.spend(count, kLoopsLeft)) found.push_back(counted(function, {0, count - 1}));
     return;
   }
-  const std::size_t count = std::min(function.loops.size(), kLoopsMax);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Loop& loop = function.loops[i];
-    bool is_innermost = true;
-    std::int64_t depth = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-      is_innermost = is_innermost && !encloses(loop, function.loops[k]);
-      depth += encloses(function.loops[k], loop) ? 1 : 0;
+  // An outer loop comes before its inner ones. Each loop has an end of its own: its jump.
+  std::sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  // A loop contains another one if it ends after the first end of those that come later.
+  std::vector<bool> is_innermost(loops.size());
+  std::size_t first_end = std::numeric_limits<std::size_t>::max();
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    is_innermost[i] = loops[i].end < first_end;
+    first_end = std::min(first_end, loops[i].end);
+  }
+  std::set<std::size_t> open_ends;
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const Loop& loop = loops[i];
+    open_ends.erase(open_ends.begin(), open_ends.lower_bound(loop.begin));
+    if (is_innermost[i] && budget.spend(loop.end - loop.begin + 1, kLoopsLeft)) {
+      found.push_back(counted(function, loop));
+      found.back().block.is_loop = true;
+      found.back().block.depth = static_cast<std::int64_t>(open_ends.size());
     }
-    scanned += loop.end - loop.begin + 1;
-    if (!is_innermost || scanned > kScannedMax) continue;
-    CodeBlock block = block_of(function, loop.begin, loop.end, bytes_max);
-    block.is_loop = true;
-    block.depth = depth;
-    blocks.push_back(std::move(block));
+    open_ends.insert(loop.end);
   }
 }
 
 }  // namespace
 
-std::vector<CodeBlock> code_blocks(std::string_view assembly, std::string_view source_name,
-                                   std::size_t count_max, std::size_t bytes_max) {
-  Reader reader(files_of(assembly, source_name));
+CodeListing code_blocks(std::string_view assembly, std::string_view source_name,
+                        std::size_t count_max, std::size_t bytes_max) {
+  CodeListing listing;
+  Budget budget(listing);
+  if (assembly.size() > kCodeTextMax) budget.leave_out(kLinesLeft);
+  assembly = assembly.substr(0, kCodeTextMax);
+  Reader reader(files_of(assembly, source_name, budget), budget);
   for_each_line(assembly, [&](std::string_view line) { reader.read(line); });
-  std::vector<CodeBlock> blocks;
-  std::size_t scanned = 0;
-  for (const Function& function : reader.functions())
-    add_blocks(function, bytes_max, scanned, blocks);
-  const auto rank = [](const CodeBlock& block) {
+  std::vector<Found> found;
+  for (Function& function : reader.functions()) add_blocks(function, budget, found);
+  const auto rank = [](const Found& one) {
+    const CodeBlock& block = one.block;
     return std::tuple(block.is_loop, block.vector > 0, block.depth, block.instructions);
   };
-  std::stable_sort(blocks.begin(), blocks.end(),
-                   [&](const CodeBlock& a, const CodeBlock& b) { return rank(a) > rank(b); });
-  if (blocks.size() > count_max) blocks.resize(count_max);
-  return blocks;
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const Found& a, const Found& b) { return rank(a) > rank(b); });
+  for (std::size_t i = 0; i < std::min(found.size(), count_max); ++i)
+    listing.blocks.push_back(with_text(std::move(found[i]), bytes_max));
+  return listing;
 }
 
 Value code_block_to_value(const CodeBlock& block) {

@@ -25,11 +25,20 @@ struct CodeBlock {
   std::string text;  ///< its instructions; "; line 14" where the source's line changes
 };
 
+/// Bytes of a compiler's text that are read, and steps of work on it: lines read, and instructions of loops.
+inline constexpr std::size_t kCodeTextMax = std::size_t{2} << 20, kCodeWorkMax = 4'000'000;
+
+struct CodeListing {
+  std::vector<CodeBlock> blocks;
+  std::vector<std::string> left_out;  ///< what exceeded a limit; empty: nothing
+  std::size_t work = 0;               ///< steps, at most kCodeWorkMax
+};
+
 /// The blocks of the text: vectorized loops first, then the deepest, then the longest. (A vectorized loop has scalar copies for the
 /// rest of its elements.) The text is untrusted: at most `count_max` blocks, each with at
 /// most `bytes_max` bytes of text. `source_name`: the file whose lines count.
-std::vector<CodeBlock> code_blocks(std::string_view assembly, std::string_view source_name,
-                                   std::size_t count_max, std::size_t bytes_max);
+CodeListing code_blocks(std::string_view assembly, std::string_view source_name,
+                        std::size_t count_max, std::size_t bytes_max);
 
 /// {"function", "is_loop", "lines": [first, last]|nil, "instructions", the counts that are not 0, "text"}.
 Value code_block_to_value(const CodeBlock& block);

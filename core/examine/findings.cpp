@@ -49,7 +49,7 @@ double fact(const Value& facts, const char* name) {
 }
 
 std::string place_of(const CodeBlock& block) {
-  if (block.line_first == 0) return "of " + block.function;
+  if (block.line_first == 0) return "of '" + block.function + "'";
   if (block.line_first == block.line_last) return "at line " + std::to_string(block.line_first);
   return "at lines " + std::to_string(block.line_first) + " to " + std::to_string(block.line_last);
 }
@@ -72,6 +72,7 @@ class Rules {
       local_memory();
     }
     memory();
+    left_out();
     std::stable_sort(found_.begin(), found_.end(),
                      [](const Sentence& a, const Sentence& b) { return a.weight > b.weight; });
     return std::move(found_);
@@ -90,7 +91,7 @@ class Rules {
   /// Loops that the compiler could not vectorize. Below a cycle for each output, they do not matter.
   void scalar_loops() {
     if (figures_.cycles_per_output < 1) return;
-    for (const LoopRemark& loop : input_.loops) {
+    for (const LoopRemark& loop : input_.code.loops) {
       if (loop.is_vectorized) continue;
       const bool is_strided = loop.reason.find("strided") != std::string::npos;
       std::string text = "The loop at line " + std::to_string(loop.line) + " is not vectorized";
@@ -99,7 +100,7 @@ class Rules {
             ": it reads or writes memory with a stride. Make the innermost loop run over "
             "neighbouring elements";
       } else if (!loop.reason.empty()) {
-        text += " (compiler: " + loop.reason + ")";
+        text += " (compiler: \"" + loop.reason + "\")";
       }
       if (!std::isnan(figures_.cycles_per_output))
         text += ". An output takes " + number(figures_.cycles_per_output, " cycles");
@@ -113,7 +114,7 @@ class Rules {
     const auto cost = [](const CodeBlock& block) {
       return std::tuple(block.calls, block.gathers, block.divisions);
     };
-    for (const CodeBlock& block : input_.blocks) {
+    for (const CodeBlock& block : input_.code.blocks) {
       if (!block.is_loop || block.calls + block.divisions + block.gathers == 0) continue;
       if (slowest == nullptr || cost(block) > cost(*slowest)) slowest = &block;
     }
@@ -131,7 +132,7 @@ class Rules {
   }
   void narrow_vectors() {
     const double widest = fact(input_.device, "vector_bytes");
-    for (const LoopRemark& loop : input_.loops) {
+    for (const LoopRemark& loop : input_.code.loops) {
       if (!loop.is_vectorized || loop.vector_bytes <= 0) continue;
       if (static_cast<double>(loop.vector_bytes) >= widest || is_memory_bound()) continue;
       add(0.3, "The loop at line " + std::to_string(loop.line) + " uses vectors of " +
@@ -144,10 +145,10 @@ class Rules {
   // On a device.
 
   void spills() {
-    for (const KernelResources& kernel : input_.kernels) {
+    for (const KernelResources& kernel : input_.code.kernels) {
       const std::int64_t bytes = kernel.spill_stores_bytes + kernel.spill_loads_bytes;
       if (bytes == 0 && kernel.stack_bytes == 0) continue;
-      add(0.85, "Kernel " + kernel.kernel + " keeps " +
+      add(0.85, "Kernel '" + kernel.kernel + "' keeps " +
                     (bytes > 0 ? "spilled registers (" + count_text(bytes, "byte") +
                                      " of loads and stores)"
                                : "an array of " + count_text(kernel.stack_bytes, "byte")) +
@@ -186,7 +187,7 @@ class Rules {
   /// The share of threads that registers and blocks allow.
   void occupancy() {
     const double threads_max = 2048, registers_max = 65536, blocks_max = 32;
-    for (const KernelResources& kernel : input_.kernels) {
+    for (const KernelResources& kernel : input_.code.kernels) {
       if (kernel.registers <= 0) continue;
       for (const ReadyLaunch& launch : timed_launches(input_)) {
         const double threads = threads_of(launch);
@@ -205,7 +206,7 @@ class Rules {
     }
   }
   void local_memory() {
-    for (const CodeBlock& block : input_.blocks) {
+    for (const CodeBlock& block : input_.code.blocks) {
       if (!block.is_loop || block.local == 0) continue;
       add(0.6, "The innermost loop " + place_of(block) + " reads or writes local memory " +
                    number(static_cast<double>(block.local), " times") + ".");
@@ -225,9 +226,9 @@ class Rules {
       return add(0.2, moved + ". The data comes from the caches: memory does not limit it.");
     if (is_memory_bound())
       return add(0.75, moved + ". It is memory-bound: only less data or fewer passes help.");
-    const bool wide = std::any_of(input_.blocks.begin(), input_.blocks.end(),
+    const bool wide = std::any_of(input_.code.blocks.begin(), input_.code.blocks.end(),
                                   [](const CodeBlock& block) { return block.global_wide > 0; });
-    const bool loads = std::any_of(input_.blocks.begin(), input_.blocks.end(),
+    const bool loads = std::any_of(input_.code.blocks.begin(), input_.code.blocks.end(),
                                    [](const CodeBlock& block) { return block.global > 0; });
     std::string advice;
     if (loads && !wide)
@@ -237,6 +238,12 @@ class Rules {
     add(figures_.memory_share < 0.25 && loads ? 0.65 : 0.2,
         moved + ". Each input and output counts once: temporaries and further passes move more." +
             advice);
+  }
+
+  void left_out() {
+    std::string text;
+    for (const std::string& what : input_.code.left_out) text += (text.empty() ? "" : "; ") + what;
+    if (!text.empty()) add(0.25, "The report on the code left out " + text + ".");
   }
 
   static constexpr double kMemoryBound = 0.6;

@@ -34,8 +34,8 @@ Value profile_facts(const ProfileInput& input) {
   const Speedup& speedup = *input.verdict.speedup;
   const ProfileFigures figures = profile_figures(input);
   Value loops = Value::array(), kernels = Value::array(), findings = Value::array();
-  for (const LoopRemark& loop : input.loops) loops.push(loop_remark_to_value(loop));
-  for (const KernelResources& kernel : input.kernels)
+  for (const LoopRemark& loop : input.code.loops) loops.push(loop_remark_to_value(loop));
+  for (const KernelResources& kernel : input.code.kernels)
     kernels.push(kernel_resources_to_value(kernel));
   for (std::string& text : profile_findings(input, figures, kFindingsMax))
     findings.push(std::move(text));
@@ -48,7 +48,8 @@ Value profile_facts(const ProfileInput& input) {
                      {"loops", std::move(loops)},
                      {"kernels", std::move(kernels)},
                      {"launches", launches_value(input)},
-                     {"findings", std::move(findings)}});
+                     {"findings", std::move(findings)},
+                     {"left_out", texts_value(input.code.left_out)}});
 }
 
 }  // namespace hone

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "examine/assembly.hpp"
-#include "examine/remarks.hpp"
+#include "examine/code_report.hpp"
 #include "model/plan.hpp"
 #include "model/task.hpp"
 #include "model/verdict.hpp"
@@ -18,14 +17,12 @@ struct ProfileInput {
   const Verdict& verdict;  ///< correct and timed
   Value
       device;  ///< the device's facts (backend.h), those of a processor with its speed (facts_with_speed)
-  std::vector<CodeBlock> blocks = {};
-  std::vector<LoopRemark> loops = {};
-  std::vector<KernelResources> kernels = {};
+  CodeReport code = {};
   const Plan* plan = nullptr;  ///< of native device code
 };
 
 /// {"time_us", "baseline_us", "bytes": the least number that a call moves, "bytes_per_second", "memory_share":
-/// float|nil, "cycles_per_output": float|nil, "loops": […], "kernels": […], "launches": […], "findings": [str]}.
+/// float|nil, "cycles_per_output": float|nil, "loops": […], "kernels": […], "launches": […], "findings": [str], "left_out": [str]}.
 /// "findings" are sentences with a number each, the most important first.
 Value profile_facts(const ProfileInput& input);
 

@@ -13,7 +13,7 @@ using examine::for_each_line;
 using examine::number_before;
 using examine::trimmed;
 
-constexpr std::size_t kReasonMax = 160;
+constexpr std::size_t kReasonMax = 160, kCodeNameMax = 64;
 
 /// The rest of the text after `what`; empty if the text does not contain it.
 std::string_view after(std::string_view text, std::string_view what) {
@@ -24,15 +24,20 @@ std::string_view after(std::string_view text, std::string_view what) {
 std::string reason_text(std::string_view reason) {
   reason = reason.substr(0, reason.find(" [-R"));
   while (reason.ends_with('.') || reason.ends_with(';')) reason.remove_suffix(1);
-  return valid_utf8(std::string(reason.substr(0, kReasonMax)));
+  return cut_end(printable(reason.substr(0, kReasonMax)), kReasonMax);
 }
 
-/// "_50 = __builtin_expf (_16);" → "it calls expf"
+/// An identifier of the submission.
+std::string name_text(std::string_view name) {
+  return cut_end(printable(name.substr(0, kCodeNameMax)), kCodeNameMax);
+}
+
+/// "_50 = __builtin_expf (_16);" → "it calls 'expf'"
 std::string called_function(std::string_view statement) {
   std::string_view call = statement.substr(0, statement.find('('));
   call = trimmed(call.substr(call.find('=') == std::string_view::npos ? 0 : call.find('=') + 1));
   if (call.starts_with("__builtin_")) call.remove_prefix(10);
-  return call.empty() ? "" : "it calls " + std::string(call.substr(0, kReasonMax));
+  return call.empty() ? "" : "it calls '" + name_text(call) + "'";
 }
 
 class LoopReader {
@@ -109,8 +114,7 @@ std::vector<KernelResources> kernel_resources(std::string_view remarks, std::siz
   std::vector<KernelResources> kernels;
   for_each_line(remarks, [&](std::string_view line) {
     if (const std::string_view rest = after(line, "Compiling entry function '"); !rest.empty()) {
-      kernels.emplace_back().kernel =
-          std::string(rest.substr(0, std::min<std::size_t>(rest.find('\''), 200)));
+      kernels.emplace_back().kernel = name_text(rest.substr(0, rest.find('\'')));
     }
     if (kernels.empty()) return;
     KernelResources& kernel = kernels.back();

@@ -18,7 +18,7 @@ using examine::number_before;
 using examine::trimmed;
 
 constexpr std::uint64_t kPublicSeed = 1;  // not secret: the submission's output is shown
-constexpr std::size_t kMessageMax = 240;
+constexpr std::size_t kKindMax = 64, kMessageMax = 240;
 
 // Rationale: each buffer is a heap block of its own, so the sanitizer finds accesses outside it. The program's lines let the
 // host name the buffer of an address.
@@ -158,7 +158,7 @@ class FindingReader {
 
   std::vector<SanitizerFinding> take() {
     for (SanitizerFinding& finding : findings_)
-      finding.message = valid_utf8(finding.message.substr(0, kMessageMax));
+      finding.message = printable(finding.message.substr(0, kMessageMax));
     return std::move(findings_);
   }
 
@@ -167,9 +167,9 @@ class FindingReader {
     call_ = static_cast<std::size_t>(std::max<std::int64_t>(examine::take_number(rest), 0));
   }
   void read_buffer(std::string_view rest) {
-    constexpr std::size_t kBuffersMax = 1000, kNameMax = 64;
+    constexpr std::size_t kBuffersMax = 1000, kTensorNameMax = 64;
     const std::size_t space = rest.find(' ');
-    if (space == std::string_view::npos || space > kNameMax || buffers_.size() >= kBuffersMax)
+    if (space == std::string_view::npos || space > kTensorNameMax || buffers_.size() >= kBuffersMax)
       return;
     const std::string_view address = rest.substr(space + 1);
     buffers_[std::string(address.substr(0, address.find(' ')))] =
@@ -222,8 +222,8 @@ class FindingReader {
       if (finding.line > 0 && other.line == finding.line && other.kind == finding.kind)
         return false;
     }
-    finding.kind = valid_utf8(finding.kind.substr(0, kMessageMax));
-    finding.message = valid_utf8(finding.message.substr(0, kMessageMax));
+    finding.kind = printable(finding.kind.substr(0, kKindMax));
+    finding.message = printable(finding.message.substr(0, kMessageMax));
     findings_.push_back(std::move(finding));
     return true;
   }

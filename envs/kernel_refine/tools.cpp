@@ -62,6 +62,11 @@ const Value::Array& list_of(const Value& map, const char* name) {
   return found != nullptr && found->is_array() ? found->as_array() : kNone;
 }
 
+bool is_set(const Value& map, const char* name) {
+  const Value* found = find(map, name);
+  return found != nullptr && *found == Value(true);
+}
+
 /// Foreign text as a Markdown code block, which it cannot leave.
 std::string code_block(const std::string& text) {
   return "```\n" + without_fences(text) + "\n```\n";
@@ -83,8 +88,8 @@ std::string code_text(const Value& facts) {
   }
   for (const Value& kernel : list_of(facts, "kernels")) {
     text +=
-        "- Kernel " + text_of(kernel, "kernel") + ": " +
-        count(integer_of(kernel, "registers"), "register", "registers") + ", " +
+        "- Kernel '" + text_of(kernel, "kernel") +
+        "': " + count(integer_of(kernel, "registers"), "register", "registers") + ", " +
         count(integer_of(kernel, "shared_bytes"), "byte", "bytes") + " of shared memory, " +
         count(integer_of(kernel, "spill_stores_bytes") + integer_of(kernel, "spill_loads_bytes"),
               "byte", "bytes") +
@@ -93,9 +98,17 @@ std::string code_text(const Value& facts) {
   return text;
 }
 
+/// What the report left out because of its limits; empty: nothing.
+std::string left_out_text(const Value& facts) {
+  std::string text;
+  for (const Value& what : list_of(facts, "left_out"))
+    text += "- Left out: " + what.as_string() + "\n";
+  return text;
+}
+
 std::string compile_text(const Value& facts) {
   const std::string words = text_of(facts, "diagnostics");
-  std::string text = "The kernel builds.\n" + code_text(facts);
+  std::string text = "The kernel builds.\n" + code_text(facts) + left_out_text(facts);
   if (!words.empty()) text += "Messages of the compiler:\n" + code_block(words);
   return text;
 }
@@ -107,7 +120,7 @@ std::string profile_text(const Value& facts) {
   int rank = 0;
   for (const Value& finding : list_of(facts, "findings"))
     text += std::to_string(++rank) + ". " + finding.as_string() + "\n";
-  return text + code_text(facts);
+  return text + code_text(facts) + left_out_text(facts);
 }
 
 std::string sanitize_text(const Value& facts) {
@@ -124,8 +137,7 @@ std::string sanitize_text(const Value& facts) {
   if (!findings.empty()) return "The sanitizers found:\n" + code_block(text);
   const std::int64_t left_out = integer_of(facts, "left_out");
   if (calls == 0) return "The sanitizers ran nothing: no shape of this task is small enough.\n";
-  const Value* finished = find(facts, "finished");
-  if (status == 0 && (finished == nullptr || !finished->as_bool()))
+  if (status == 0 && !is_set(facts, "finished"))
     return "The program under the sanitizers ended before its last call.\n";
   if (status == 0)
     return "The sanitizers found no error in " + count(calls, "call", "calls") + "." +
@@ -135,8 +147,11 @@ std::string sanitize_text(const Value& facts) {
            "\n";
   const std::string call = text_of(facts, "last_call"), output = text_of(facts, "output");
   const std::string where = call.empty() ? "" : " in the call with " + call;
-  const Value* timed_out = find(facts, "timed_out");
-  if (timed_out != nullptr && timed_out->as_bool())
+  if (is_set(facts, "starved"))
+    return "Under the sanitizers, the kernel did not finish, because other work used its core. "
+           "This "
+           "says nothing about the kernel; call the tool again.\n";
+  if (is_set(facts, "timed_out"))
     return "Under the sanitizers, the kernel did not finish within the time limit" + where +
            ". Check that its loops end.\n";
   return "The program under the sanitizers ended with status " + std::to_string(status) + where +
@@ -148,8 +163,8 @@ std::string disassemble_text(const Value& facts) {
   std::string text;
   for (const Value& block : list_of(facts, "blocks")) {
     const Value::Array& lines = list_of(block, "lines");
-    text += (find(block, "is_loop")->as_bool() ? "Innermost loop of " : "Code of ") +
-            text_of(block, "function");
+    text += (find(block, "is_loop")->as_bool() ? "Innermost loop of '" : "Code of '") +
+            text_of(block, "function") + "'";
     if (lines.size() == 2 && lines[0] == lines[1])
       text += ", line " + std::to_string(lines[0].as_int());
     else if (lines.size() == 2)
@@ -158,6 +173,7 @@ std::string disassemble_text(const Value& facts) {
     text += ", " + count(integer_of(block, "instructions"), "instruction", "instructions") + ":\n" +
             code_block(text_of(block, "text"));
   }
+  text += left_out_text(facts);
   return text.empty() ? "The compiler wrote no code.\n" : text;
 }
 

@@ -1,4 +1,5 @@
 // Builds: artifacts, failures of a source, and faults of the machine.
+#include <elf.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +70,64 @@ TEST_P(BackendBuild, Mistake_IsReportedAtItsLine) {
 
 TEST_P(BackendBuild, MissingEntry_IsRefused) {
   expect_refused(built(request(in_dialect(kTwice), {"thrice"})), "thrice");
+}
+
+/// The machine code of a library: its section .text.
+std::string machine_code(const std::string& library) {
+  const auto at = [&library](std::uint64_t offset) { return library.data() + offset; };
+  Elf64_Ehdr header;
+  if (library.size() < sizeof header) return "";
+  std::memcpy(&header, at(0), sizeof header);
+  const auto section = [&](unsigned index) {
+    Elf64_Shdr found;
+    std::memcpy(&found, at(header.e_shoff + index * sizeof found), sizeof found);
+    return found;
+  };
+  const Elf64_Shdr names = section(header.e_shstrndx);
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    const Elf64_Shdr one = section(i);
+    if (std::string_view(at(names.sh_offset + one.sh_name)) == ".text")
+      return library.substr(one.sh_offset, one.sh_size);
+  }
+  return "";
+}
+
+/// In C, these pragmas change macros, but not if the source is preprocessed on its own before.
+TEST_P(BackendBuild, ReportOnTheCode_LeavesTheMachineCodeAsItIs) {
+  if (dialect_of(*current()).language != "c++") GTEST_SKIP() << "the backend builds no host code";
+  for (const char* pragma : {"optimize(\"fast-math\")", "target(\"avx2,fma\")", "optimize(3)"}) {
+    const std::string source =
+        "#pragma GCC " + std::string(pragma) +
+        "\nvoid f(float* x, int n) {\n"
+        "#ifdef __FAST_MATH__\n  n /= 2;\n#endif\n#ifdef __AVX2__\n  n /= 3;\n#endif\n"
+        "  float s = 0;\n  for (int i = 0; i < n; ++i) s += x[i] * x[i];\n  *x = s;\n}\n";
+    Value asked = request(source, {"f"});
+    Value options = *asked.find("options");
+    options.set("flags", Value::array({"-O2"}));
+    asked.set("language", "c").set("options", options);
+    const Value plain = built(asked);
+    options.set("report", "code");
+    const Value reported = built(without(asked, "options", options));
+    const std::string code = machine_code(plain.find("artifact")->as_bytes());
+    EXPECT_GT(code.size(), 0u) << text_of(plain, "diagnostics");
+    EXPECT_EQ(code, machine_code(reported.find("artifact")->as_bytes())) << pragma;
+    ASSERT_NE(reported.find("report"), nullptr);
+    EXPECT_THAT(text_of(*reported.find("report"), "assembly"), HasSubstr("f:"));
+  }
+}
+
+/// GCC's remarks are in a file. Its other words have text of the source.
+TEST_P(BackendBuild, ReportOnTheCode_HasNoTextOfAPragmaMessage) {
+  if (dialect_of(*current()).language != "c++") GTEST_SKIP() << "the backend builds no host code";
+  Value asked = request(
+      "#pragma message(\"kernel:1:1: missed: not vectorized: obey\")\nextern \"C\" void f() {}\n",
+      {"f"});
+  Value options = *asked.find("options");
+  options.set("report", "code");
+  const Value result = built(without(asked, "options", options));
+  ASSERT_TRUE(flag_of(result, "ok")) << text_of(result, "diagnostics");
+  EXPECT_THAT(text_of(result, "diagnostics"), HasSubstr("obey"));
+  EXPECT_EQ(text_of(*result.find("report"), "remarks"), "");
 }
 
 /// Device code has no use for a file of the machine; host code is kept from it by the builder's

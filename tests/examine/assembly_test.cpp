@@ -38,7 +38,7 @@ g:
 )";
 
 TEST(CodeBlocks, InnermostLoopOfGcc_HasLinesDepthAndCounts) {
-  const auto blocks = code_blocks(kGcc, "submission.cpp", 8, 1000);
+  const auto blocks = code_blocks(kGcc, "submission.cpp", 8, 1000).blocks;
   ASSERT_EQ(blocks.size(), 2u);
   const CodeBlock& loop = blocks[0];
   EXPECT_TRUE(loop.is_loop);
@@ -79,7 +79,7 @@ $L__BB0_2:
 )";
 
 TEST(CodeBlocks, LoopOfPtx_CountsMemoryAndBarriers) {
-  const auto blocks = code_blocks(kPtx, "submission.cu", 8, 1000);
+  const auto blocks = code_blocks(kPtx, "submission.cu", 8, 1000).blocks;
   ASSERT_EQ(blocks.size(), 1u);
   EXPECT_TRUE(blocks[0].is_loop);
   EXPECT_EQ(blocks[0].function, "scale");
@@ -94,12 +94,12 @@ TEST(CodeBlocks, LoopOfPtx_CountsMemoryAndBarriers) {
 TEST(CodeBlocks, MalformedText_StaysWithinTheLimits) {
   std::string text = "f:\n.L1:\n";
   for (int i = 0; i < 3000; ++i) text += "\tnop\n\tjne .L1\n";
-  const auto blocks = code_blocks(text, "submission.cpp", 3, 200);
+  const auto blocks = code_blocks(text, "submission.cpp", 3, 200).blocks;
   EXPECT_LE(blocks.size(), 3u);
   for (const CodeBlock& block : blocks) EXPECT_LE(block.text.size(), 200u);
-  EXPECT_TRUE(
-      code_blocks("\"\n.file 1\n.loc 99999999999999999999 1\n.entry \n:\n@\n", "s", 3, 9).empty());
-  EXPECT_TRUE(code_blocks("", "s", 3, 9).empty());
+  EXPECT_TRUE(code_blocks("\"\n.file 1\n.loc 99999999999999999999 1\n.entry \n:\n@\n", "s", 3, 9)
+                  .blocks.empty());
+  EXPECT_TRUE(code_blocks("", "s", 3, 9).blocks.empty());
 }
 
 }  // namespace

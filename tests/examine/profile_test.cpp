@@ -56,11 +56,11 @@ TEST(Profile, Figures_FollowFromTimeBytesAndClock) {
 TEST(Profile, StridedLoop_IsTheFirstFinding) {
   const Task task = scale_task(1'000'000);
   const Verdict verdict = timed_verdict(4000);
-  EXPECT_EQ(first_finding(
-                {.task = task,
-                 .verdict = verdict,
-                 .device = processor(),
-                 .loops = {{3, true, 32, ""}, {14, false, 0, "not suitable for strided load"}}}),
+  EXPECT_EQ(first_finding({.task = task,
+                           .verdict = verdict,
+                           .device = processor(),
+                           .code = {.loops = {{3, true, 32, ""},
+                                              {14, false, 0, "not suitable for strided load"}}}}),
             "The loop at line 14 is not vectorized: it reads or writes memory with a stride. Make "
             "the innermost loop run over neighbouring elements. An output takes 12 cycles.");
 }
@@ -71,7 +71,7 @@ TEST(Profile, ScalarLoopOfAMemoryBoundKernel_IsNotMentioned) {
   EXPECT_EQ(first_finding({.task = task,
                            .verdict = verdict,
                            .device = processor(),
-                           .loops = {{14, false, 0, "unsupported use in stmt."}}}),
+                           .code = {.loops = {{14, false, 0, "unsupported use in stmt."}}}}),
             "A call has to move at least 8 MB and takes 1 ms: 8 GB/s, 80 % of the memory's "
             "bandwidth. It is memory-bound: only less data or fewer passes help.");
 }
@@ -111,13 +111,14 @@ TEST(Profile, Spills_AreTheFirstFinding) {
   const Task task = scale_task(1'000'000);
   const Verdict verdict = timed_verdict(50);
   const Plan plan = plan_of("4000", "256");
-  EXPECT_EQ(first_finding({.task = task,
-                           .verdict = verdict,
-                           .device = device(),
-                           .kernels = {{"scale", 255, 0, 64, 60, 56}},
-                           .plan = &plan}),
-            "Kernel scale keeps spilled registers (116 bytes of loads and stores) in local memory, "
-            "with 255 registers for each thread. Use fewer live values for each thread.");
+  EXPECT_EQ(
+      first_finding({.task = task,
+                     .verdict = verdict,
+                     .device = device(),
+                     .code = {.kernels = {{"scale", 255, 0, 64, 60, 56}}},
+                     .plan = &plan}),
+      "Kernel 'scale' keeps spilled registers (116 bytes of loads and stores) in local memory, "
+      "with 255 registers for each thread. Use fewer live values for each thread.");
 }
 
 TEST(Profile, UnknownDevice_HasFactsWithoutShares) {

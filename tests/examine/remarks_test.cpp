@@ -21,7 +21,7 @@ TEST(LoopRemarks, MessagesOfGcc_InnerLoopsHaveReasonsAndOuterLoopsAreLeftOut) {
       "submission.cpp", 10);
   ASSERT_EQ(loops.size(), 3u);
   EXPECT_EQ(loops[0].line, 8);
-  EXPECT_EQ(loops[0].reason, "it calls expf");
+  EXPECT_EQ(loops[0].reason, "it calls 'expf'");
   EXPECT_EQ(loops[1].line, 9);
   EXPECT_TRUE(loops[1].is_vectorized);
   EXPECT_EQ(loops[1].vector_bytes, 16);

@@ -140,7 +140,8 @@ typedef struct hone_backend_factory {
    * The option "report" names a report. A result that is ok then has the member "report", whose texts are untrusted:
    *   "code", of the first source: {"assembly": str (assembler text or PTX, with .loc lines where the compiler can write them), "remarks": str
    *     (the compiler's messages about its optimisations, or about registers and memory)}.
-   *   "sanitizer": {"output": str, "status": int (exit status, or 128 + the signal's number)}. The sources are a program
+   *   "sanitizer": {"output": str, "status": int (exit status, or 128 + the signal's number), "timed_out": bool (the program
+   *     met its time limit), "starved": bool (it met the limit while other work had its core)}. The sources are a program
    *     here: the last one is a driver in C that calls the entries. It is built with the address and undefined-behaviour
    *     sanitizers and run once. The request's "files": [{"name": str, "bytes": bin}] are written for it. There is no
    *     artifact. */

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,13 +37,15 @@ constexpr const char* kArtifact = "artifact.so";
 constexpr const char* kRemarks = "report.txt";
 constexpr const char* kLinked = "report.out";
 constexpr const char* kProgram = "./report";
-constexpr double kProgramSeconds = 10;                    // for a program with sanitizers
-constexpr std::size_t kReportMax = std::size_t{2} << 20;  // bytes of one text of a report
+constexpr double kProgramSeconds = 10;  // for a program with sanitizers
+// Bytes of one text of a report. Above the host's limit, so that the host sees that a text is cut (examine/assembly.hpp).
+constexpr std::size_t kReportMax = std::size_t{3} << 20;
 
 struct Ran {
   int status = 0;
   bool starved = false;  ///< it met its limit by the clock, on a machine that kept it from its core
   bool timed_out = false;  ///< it met that limit otherwise
+  double core_s = 0;       ///< processor time of it and of the processes that it waited for
   std::string words;
 };
 
@@ -91,8 +95,11 @@ Ran run(const std::vector<std::string>& command, double seconds_max) {
     result.words.append(block, std::min(room, static_cast<std::size_t>(n)));
   }
   close(ends[0]);
-  while (waitpid(pid, &result.status, 0) < 0 && errno == EINTR) {
+  rusage used{};
+  while (wait4(pid, &result.status, 0, &used) < 0 && errno == EINTR) {
   }
+  for (const timeval& part : {used.ru_utime, used.ru_stime})
+    result.core_s += static_cast<double>(part.tv_sec) + 1e-6 * static_cast<double>(part.tv_usec);
   return result;
 }
 
@@ -136,28 +143,33 @@ void append(std::vector<std::string>& command, std::initializer_list<std::string
   command.insert(command.end(), words);
 }
 
-std::vector<std::string> compile_command(const Value& request, const Value& options) {
-  const std::string language = member_text(request, "language");
+/// The flags that both the compiler proper and the linker get.
+std::vector<std::string> native_start(const Value& options) {
   std::vector<std::string> command = command_start(options);
-  if (language == "python") {
-    // The last flag is the build script (core/candidate/module/builder/build_module.py).
-    for (const Value& source : request.at("sources").as_array())
-      command.push_back(member_text(source, "name"));
-    return command;
-  }
   if (options.at("threads").as_int() > 1) command.push_back("-fopenmp");
-  // Rationale: an undefined symbol must be an error here, with a place, and not a crash of the
-  // candidate later.
-  for (const char* flag :
-       {"-shared", "-fPIC", "-fdiagnostics-color=never", "-Wl,-z,defs", "-Wl,-z,now"}) {
-    command.push_back(flag);
-  }
+  append(command, {"-fPIC", "-fdiagnostics-color=never"});
+  return command;
+}
+
+/// Rationale: an undefined symbol must be an error here, with a place, and not a crash of the
+/// candidate later.
+void add_link_flags(const Value& request, std::vector<std::string>& command) {
+  append(command, {"-shared", "-Wl,-z,defs", "-Wl,-z,now"});
   for (const Value& entry : request.at("entries").as_array())
     command.push_back("-Wl,--require-defined=" + entry.as_string());
-  append(command, {"-x", compiler_language(request)});
+}
+
+std::vector<std::string> compile_command(const Value& request, const Value& options) {
+  const bool is_python = member_text(request, "language") == "python";
+  // Of a module, the last flag is the build script (core/candidate/module/builder/build_module.py).
+  std::vector<std::string> command = is_python ? command_start(options) : native_start(options);
+  if (!is_python) {
+    add_link_flags(request, command);
+    append(command, {"-x", compiler_language(request)});
+  }
   for (const Value& source : request.at("sources").as_array())
     command.push_back(member_text(source, "name"));
-  append(command, {"-o", kArtifact, "-lm"});
+  if (!is_python) append(command, {"-o", kArtifact, "-lm"});
   return command;
 }
 
@@ -170,30 +182,57 @@ std::string read_start(const char* name, std::size_t bytes_max) {
   return text;
 }
 
-/// The assembler text that the compiler kept of the first source, and its messages about loops.
-Value code_report(const Value& request, const std::string& words) {
-  const std::string name = member_text(request.at("sources").as_array().front(), "name");
-  const std::string stem = name.substr(0, name.rfind('.'));
-  std::string assembly =
-      read_start((std::string(kArtifact) + "-" + stem + ".s").c_str(), kReportMax);
-  if (assembly.empty()) assembly = read_start((stem + ".s").c_str(), kReportMax);
-  std::string remarks = read_start(kRemarks, kReportMax);
-  if (remarks.empty()) remarks = words;  // clang's
-  return Value::map({{"assembly", assembly}, {"remarks", remarks}});
+bool succeeded(const Ran& ran) {
+  return !ran.starved && !ran.timed_out && WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0;
 }
 
-/// Words of a compiler for the report "code". Rationale: the report is of the compilation that makes the artifact, so that a
-/// source cannot show other code than it runs. -g1 adds lines and does not change the code.
-void add_report_words(const std::vector<std::string>& start, double seconds_max,
-                      std::vector<std::string>& command) {
-  append(command, {"-g1", "-save-temps"});
-  const std::string version = run({start[0], "--version"}, seconds_max).words;
-  if (version.find("clang") != std::string::npos) {
-    append(command, {"-Rpass=loop-vectorize", "-Rpass-missed=loop-vectorize",
-                     "-Rpass-analysis=loop-vectorize"});
-  } else {
-    append(command, {std::string("-fopt-info-vec-optimized-missed=") + kRemarks});
+/// The assembler text of a source.
+std::string assembly_name(std::size_t source) { return "report-" + std::to_string(source) + ".s"; }
+
+/// Compiles the sources to assembler text, and makes the artifact from that text, so that a source cannot show other code than it
+/// runs. Rationale: this is what the compiler does for a build without a report. -save-temps is not: GCC then preprocesses
+/// a source in C first, and its pragmas for options no longer change macros such as __AVX2__. -g1 adds lines and does
+/// not change the code.
+Ran build_with_code_report(const Value& request, const Value& options, double seconds_max,
+                           Value& result) {
+  static constexpr double kLeastSeconds = 2;  // for each further command, within the host's grace
+  const double end_s = CompilerTime::now_s() + seconds_max;
+  const auto left_s = [end_s] { return std::max(end_s - CompilerTime::now_s(), kLeastSeconds); };
+  const bool is_clang =
+      run({member_text(options, "compiler"), "--version"}, seconds_max).words.find("clang") !=
+      std::string::npos;
+  const auto& sources = request.at("sources").as_array();
+  std::vector<std::string> link = native_start(options);
+  add_link_flags(request, link);
+  append(link, {"-x", "assembler"});
+  Ran all;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    std::vector<std::string> compile = native_start(options);
+    append(compile, {"-g1", "-S", "-o", assembly_name(i), "-x", compiler_language(request)});
+    if (is_clang) {
+      append(compile, {"-Qunused-arguments", "-Rpass=loop-vectorize",
+                       "-Rpass-missed=loop-vectorize", "-Rpass-analysis=loop-vectorize"});
+    } else if (i == 0) {
+      compile.push_back(std::string("-fopt-info-vec-optimized-missed=") + kRemarks);
+    }
+    compile.push_back(member_text(sources[i], "name"));
+    Ran compiled = run(compile, left_s());
+    compiled.words.insert(0, all.words);
+    all = std::move(compiled);
+    if (!succeeded(all)) return all;
+    link.push_back(assembly_name(i));
   }
+  if (is_clang) link.push_back("-Qunused-arguments");
+  append(link, {"-o", kArtifact, "-lm"});
+  Ran linked = run(link, left_s());
+  if (succeeded(linked)) {
+    // Other words of GCC are no remarks: `#pragma message` puts the source's own text among them.
+    const std::string remarks = is_clang ? all.words : read_start(kRemarks, kReportMax);
+    const std::string assembly = read_start(assembly_name(0).c_str(), kReportMax);
+    result.set("report", Value::map({{"assembly", assembly}, {"remarks", remarks}}));
+  }
+  linked.words.insert(0, all.words);
+  return linked;
 }
 
 /// Copies the linked program to an executable file. Rationale: the sandbox refuses chmod, so the linker cannot make its
@@ -231,17 +270,19 @@ void add_sanitizer_report(const Value& request, const Value& options, double sec
     command.push_back(member_text(sources[i], "name"));
   append(command, {"-x", "c", member_text(sources.back(), "name"), "-o", kLinked, "-lm"});
   compiled = run(command, seconds_max);
-  if (compiled.starved || compiled.timed_out || !WIFEXITED(compiled.status) ||
-      WEXITSTATUS(compiled.status) != 0)
-    return;
+  if (!succeeded(compiled)) return;
   make_program();
   const Ran ran = run({kProgram}, std::min(seconds_max, kProgramSeconds));
+  // Rationale: the program and this process may share their only core, so the program's own work starves it here, too.
+  const bool starved = ran.starved && ran.core_s < kProgramSeconds / 3;
   const bool unfinished = ran.timed_out || ran.starved;
   const int status = unfinished                ? 128 + SIGKILL
                      : WIFSIGNALED(ran.status) ? 128 + WTERMSIG(ran.status)
                                                : WEXITSTATUS(ran.status);
-  result.set("report",
-             Value::map({{"output", ran.words}, {"status", status}, {"timed_out", unfinished}}));
+  result.set("report", Value::map({{"output", ran.words},
+                                   {"status", status},
+                                   {"timed_out", unfinished && !starved},
+                                   {"starved", starved}}));
 }
 
 }  // namespace
@@ -266,10 +307,10 @@ Value build(const Value& request) {
   Ran compiled;
   if (report == "sanitizer") {
     add_sanitizer_report(request, options, seconds_max, result, compiled);
+  } else if (report == "code" && language != "python") {
+    compiled = build_with_code_report(request, options, seconds_max, result);
   } else {
-    std::vector<std::string> command = compile_command(request, options);
-    if (report == "code") add_report_words(command_start(options), seconds_max, command);
-    compiled = run(command, seconds_max);
+    compiled = run(compile_command(request, options), seconds_max);
   }
   std::string failure;
   const std::string said = failure_in(compiled.words);
@@ -290,8 +331,6 @@ Value build(const Value& request) {
   result.set("diagnostics", compiled.words);
   const bool is_loaded = failure.empty() && report != "sanitizer";
   result.set("artifact", is_loaded ? Value::bytes(read_artifact()) : Value::bytes(""));
-  if (failure.empty() && report == "code")
-    result.set("report", code_report(request, compiled.words));
   return result;
 }
 

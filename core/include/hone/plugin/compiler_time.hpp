@@ -36,6 +36,9 @@ class CompilerTime {
     return passed_s_ > kShareIfIdle * seconds_max_ && !is_starved();
   }
 
+  /// The clock of the limit.
+  static double now_s() { return seconds_of(CLOCK_MONOTONIC); }
+
   /// Whether probes of a few ms of work took far longer by the clock than in processor time.
   bool is_starved() const { return core_s_ > 0 && clock_s_ > kStarved * core_s_; }
 
