@@ -27,6 +27,8 @@ Error failure_of(sqlite3* handle, int result) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return unavailable("another process has locked it (" + text + ")");
+    case SQLITE_INTERRUPT:
+      return Error{Code::kCancelled, "stopped before its end"};
     case SQLITE_CORRUPT:
       return failed_precondition("it is damaged (" + text + "); see: hone journal check");
     case SQLITE_NOTADB:
@@ -252,6 +254,15 @@ std::int64_t Database::changes() const { return sqlite3_changes64(handle_.get())
 bool Database::broken() const {
   const int code = sqlite3_extended_errcode(handle_.get());
   return code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+}
+
+void Database::stop_when(std::function<bool()> stop) {
+  constexpr int kInstructions = 1000;  // of SQLite's machine, between two calls
+  stop_ = std::move(stop);
+  const auto call = [](void* function) {
+    return (*static_cast<std::function<bool()>*>(function))() ? 1 : 0;
+  };
+  sqlite3_progress_handler(handle_.get(), kInstructions, call, &stop_);
 }
 
 Status Database::copy_to(const std::filesystem::path& path) {

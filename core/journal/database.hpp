@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -74,6 +75,8 @@ class Database {
   std::int64_t changes() const;
   /// True after a failed sync: the contents of the disk are unknown.
   bool broken() const;
+  /// From now on, a statement that runs ends with `cancelled` once this is true. It is asked every few µs to ms.
+  void stop_when(std::function<bool()> stop);
   /// Copies the database in its present state to a new file, while others write.
   Status copy_to(const std::filesystem::path& path);
 
@@ -81,6 +84,7 @@ class Database {
   struct Close {
     void operator()(sqlite3* handle) const;
   };
+  std::function<bool()> stop_;  ///< outlives handle_, which calls it
   std::unique_ptr<sqlite3, Close> handle_;
 };
 

@@ -368,6 +368,11 @@ Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visi
   return {};
 }
 
+void JournalReader::stop_when(std::function<bool()> stop) const {
+  MutexLock lock(mutex_);
+  database_->stop_when(std::move(stop));
+}
+
 Result<std::vector<TaskLine>> JournalReader::tasks(const EpisodeFilter& filter) const {
   const auto [condition, cells] = of_client_and_reward(filter);
   MutexLock lock(mutex_);

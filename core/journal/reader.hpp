@@ -66,6 +66,9 @@ class JournalReader {
   /// The tasks, clients, groups or rewards of the journal's episodes, the most frequent first; at most 1000.
   Result<std::vector<std::string>> names(Name which) const;
 
+  /// From now on, a member that reads ends with `cancelled` once `stop` is true, also while it finds nothing.
+  void stop_when(std::function<bool()> stop) const;
+
  private:
   JournalReader();
   Result<std::optional<StoredEpisode>> read(std::uint64_t id, bool held_only) const

@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::int64_t kPageDefault = 50, kPageMax = 200;
 constexpr std::size_t kTextMax = 256;  // of a value in a query
-constexpr double kKeptS = 2;           // figures of the tasks, and longer if they take long
-constexpr double kKeptFactor = 10;     // at most a tenth of the time is spent in computing them
-constexpr std::size_t kKeptMax = 8;    // number of cached results, one for each client and reward
-constexpr int kTurnsBetweenChecks = 4096;
 
 /// "1795819129.073648_5b9498a288e976bc": the position of an episode in a list.
 std::string position_text(const EpisodeLine& line) {
@@ -155,6 +151,12 @@ Status EpisodePages::check() const {
   return {};
 }
 
+Result<std::unique_ptr<JournalReader>> EpisodePages::open(const Gone& gone) const {
+  HONE_ASSIGN(auto reader, JournalReader::open(path_));
+  reader->stop_when([this, gone] { return stopping_ || gone(); });
+  return reader;
+}
+
 Result<Value> EpisodePages::tasks(const Query& query, const Gone& gone) const {
   EpisodeFilter filter;
   for (const auto& [name, value] : query) {
@@ -162,35 +164,26 @@ Result<Value> EpisodePages::tasks(const Query& query, const Gone& gone) const {
     if (name == "client") filter.client = value;
     if (name == "reward") filter.reward = value;
   }
-  MutexLock lock(tasks_mutex_);
-  const double start_s = monotonic_s();
-  std::erase_if(kept_, [&](const auto& one) { return one.second.until_s <= start_s; });
-  const auto found = kept_.find({filter.client, filter.reward});
-  if (found != kept_.end()) return found->second.tasks;
-  HONE_ASSIGN(const auto reader, JournalReader::open(path_));
+  return tasks_.get({filter.client, filter.reward}, gone, [&] { return read_tasks(filter, gone); });
+}
+
+Result<Value> EpisodePages::read_tasks(const EpisodeFilter& filter, const Gone& gone) const {
+  HONE_ASSIGN(const auto reader, open(gone));
   TaskFigures figures;
-  int turns = 0;
-  bool ended = false;
   HONE_TRY(reader->each_turn(
-      [&](const TurnLine& turn) {
+      [&figures](const TurnLine& turn) {
         figures.add(turn, return_of(turn));
-        if (++turns % kTurnsBetweenChecks == 0) ended = stopping_ || gone();
-        return !ended;
+        return true;
       },
       filter, true));
-  if (ended) return Error{Code::kCancelled, "the request was closed"};
   HONE_ASSIGN(const std::vector<TaskLine> episodes, reader->tasks(filter));
   Value tasks = figures.value(episodes);
   tasks.set("at", wall_s());
-  const double end_s = monotonic_s();
-  if (kept_.size() >= kKeptMax) kept_.erase(kept_.begin());
-  kept_[{filter.client, filter.reward}] = {
-      tasks, end_s + std::max(kKeptS, kKeptFactor * (end_s - start_s))};
   return tasks;
 }
 
-Result<Value> EpisodePages::names() const {
-  HONE_ASSIGN(const auto reader, JournalReader::open(path_));
+Result<Value> EpisodePages::names(const Gone& gone) const {
+  HONE_ASSIGN(const auto reader, open(gone));
   Value lists = Value::map();
   for (const auto& [key, which] : {std::pair("clients", JournalReader::Name::kClient),
                                    std::pair("rewards", JournalReader::Name::kReward)}) {
@@ -200,10 +193,10 @@ Result<Value> EpisodePages::names() const {
   return lists;
 }
 
-Result<Value> EpisodePages::list(const Query& query) const {
+Result<Value> EpisodePages::list(const Query& query, const Gone& gone) const {
   HONE_ASSIGN(EpisodeFilter filter, filter_of(query));
   const std::int64_t limit = filter.limit++;  // one more shows whether there is another page
-  HONE_ASSIGN(const auto reader, JournalReader::open(path_));
+  HONE_ASSIGN(const auto reader, open(gone));
   HONE_ASSIGN(std::vector<EpisodeLine> lines, reader->list(filter));
   Value next;
   if (static_cast<std::int64_t>(lines.size()) > limit) {

@@ -3,7 +3,7 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +12,10 @@
 
 #include "base/mutex.hpp"
 #include "base/result.hpp"
+#include "journal/reader.hpp"
 #include "journal/records.hpp"
 #include "model/value.hpp"
+#include "web/figure_cache.hpp"
 
 namespace hone {
 
@@ -22,11 +24,11 @@ namespace hone {
 /// (damaged, or of another version), unavailable.
 ///
 ///   EpisodePages pages("run.db", [](const StoredEpisode& stored) { return trajectory_without_prompt(stored); });
-///   HttpReply reply{.body = *pages.list({{"search", "softmax"}})};
+///   HttpReply reply{.body = *pages.list({{"search", "softmax"}}, request.gone)};
 class EpisodePages {
  public:
   using Query = std::vector<std::pair<std::string, std::string>>;
-  using Gone = std::function<bool()>;
+  using Gone = FigureCache::Gone;
   /// A trajectory of a stored episode (episode/trajectory.hpp). Called by one thread at a time.
   using Trajectory = std::function<Result<Value>(const StoredEpisode&)>;
 
@@ -36,33 +38,30 @@ class EpisodePages {
   /// The first error that a request would have.
   Status check() const;
   /// {"tasks", "left_out", "all", "at"} (task_figures.hpp). Reads every turn. The result is kept for some seconds.
-  /// Query: client, reward. invalid_argument: a value is too long.
-  /// cancelled: `gone` has become true, or stop() was called.
+  /// Query: client, reward. invalid_argument: a value is too long. unavailable: too many other requests compute figures.
+  /// cancelled, also of names() and list(): `gone` has become true, or stop() was called.
   Result<Value> tasks(const Query& query, const Gone& gone) const;
   /// {"clients": [NAME], "rewards": [NAME]}: the most frequent first, at most 1000 each.
-  Result<Value> names() const;
+  Result<Value> names(const Gone& gone) const;
   /// {"episodes": [{"episode", "task", "client", "group", "state", "turns", "best_speedup", "last_reward", "reward",
   ///  "opened_at", "changed_at"}], "next"}, the newest first. Query: search, task, client, group, state, outcome, limit (1 to
   /// 200), and `after` with the "next" of the page before; "next" is nil on the last page. invalid_argument: a value is malformed.
-  Result<Value> list(const Query& query) const;
+  Result<Value> list(const Query& query, const Gone& gone) const;
   /// The trajectory with its prompt apart: {"prompt": [messages], "turns", "calls", …}; not_found: there is none of this name.
   Result<Value> episode(std::string_view name) const;
   /// Ends requests that take long.
   void stop() { stopping_ = true; }
 
  private:
+  /// A reader whose statements end with `cancelled` once `gone` is true, or after stop().
+  Result<std::unique_ptr<JournalReader>> open(const Gone& gone) const;
+  Result<Value> read_tasks(const EpisodeFilter& filter, const Gone& gone) const;
+
   const std::string path_;
   const Trajectory trajectory_;
   mutable Mutex trajectory_mutex_;
   std::atomic<bool> stopping_{false};
-
-  struct Kept {
-    Value tasks;
-    double until_s = 0;
-  };
-  mutable Mutex tasks_mutex_;  // held while the figures are computed: others wait for them
-  /// Cached results by client and reward.
-  mutable std::map<std::pair<std::string, std::string>, Kept> kept_ HONE_GUARDED_BY(tasks_mutex_);
+  mutable FigureCache tasks_;
 };
 
 }  // namespace hone

@@ -148,8 +148,8 @@ HttpReply Web::of_episodes(const HttpRequest& request) const {
   if (!journal) return refused(journal.error());
   const EpisodePages& episodes = **journal;
   if (path == "/api/tasks") return reply_of(episodes.tasks(request.query, request.gone));
-  if (path == "/api/names") return reply_of(episodes.names());
-  if (path == kEpisodes) return reply_of(episodes.list(request.query));
+  if (path == "/api/names") return reply_of(episodes.names(request.gone));
+  if (path == kEpisodes) return reply_of(episodes.list(request.query, request.gone));
   return reply_of(episodes.episode(path.substr(kEpisodes.size() + 1)));
 }
 
