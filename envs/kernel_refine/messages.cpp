@@ -47,11 +47,13 @@ const std::vector<std::string>& required_templates() {
   return kNames;
 }
 constexpr std::string_view kExamples = "examples_";
+constexpr const char* kAdvice = "advice";  // need not exist
 
 bool is_template(std::string_view name) {
   const std::vector<std::string>& required = required_templates();
   const bool known = std::find(required.begin(), required.end(), name) != required.end();
-  return known || (name.starts_with(kExamples) && name.size() > kExamples.size());
+  return known || name == kAdvice ||
+         (name.starts_with(kExamples) && name.size() > kExamples.size());
 }
 
 std::string alignment_text(const Task& task) {
@@ -80,13 +82,8 @@ bool is_python(const std::vector<std::string>& languages) {
   return !languages.empty() && languages.front() == "python";
 }
 
-std::string advice_text(const Speedup& speedup, bool python) {
-  if (python) {
-    return "To gain more: fuse operations into fewer kernels, so that what lies between them is "
-           "never "
-           "written to memory, pass over memory once, and choose blocks that keep the whole device "
-           "busy.";
-  }
+/// Of native code on the processor. Other advice is in templates.
+std::string advice_text(const Speedup& speedup) {
   if (speedup.value < 0.9) {
     return "It is slower than the plain baseline: look for temporaries, extra passes over memory, "
            "and work that the "
@@ -140,8 +137,6 @@ void add_speedup_words(Words& words, const Turn& turn, const Speedup& speedup) {
   words["interval"] = "95 % interval " + number(speedup.low) + " to " + number(speedup.high);
   words["time"] = microseconds(speedup.time_us);
   words["baseline_time"] = microseconds(speedup.baseline_us);
-  const bool knows_better = turn.ended || !turn.result.verdict->findings.empty();
-  words["advice"] = knows_better ? "" : advice_text(speedup, is_python(turn.languages));
   words["flags"] = flags_text(speedup.flags);
   if (turn.settings.rules.stop_speedup) {
     words["target"] = "The target is " + speedup_text(*turn.settings.rules.stop_speedup) + ".";
@@ -173,9 +168,11 @@ void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
   if (verdict.speedup) add_speedup_words(words, turn, *verdict.speedup);
 }
 
-/// The text of a template with these findings. Empty lines at the end are removed.
-std::string filled(const Template& chosen, Words& words, const std::vector<std::string>& findings) {
+/// The text of a template with these findings, or with general advice if there are none. Empty lines at the end are removed.
+std::string filled(const Template& chosen, Words& words, const std::vector<std::string>& findings,
+                   const std::string& advice) {
   words["findings"] = findings_text(findings);
+  words["advice"] = findings.empty() ? advice : "";
   std::string text = chosen.fill(words);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
@@ -196,7 +193,7 @@ Status Messages::read_folder(const std::filesystem::path& folder) {
     const std::string name = stem.substr(0, stem.find('.'));
     if (!is_template(name)) {
       std::vector<std::string> known = required_templates();
-      known.push_back("examples_LANGUAGE");
+      known.insert(known.end(), {kAdvice, "examples_LANGUAGE"});
       return invalid_argument(file.string() + ": " + unknown_name("template", name, known));
     }
     HONE_ASSIGN(Template read, Template::load(file, known_words()));
@@ -282,6 +279,15 @@ std::string Messages::task(const Task& task, const std::vector<std::string>& lan
   return get("task", task, backend).fill(words);
 }
 
+std::string Messages::general_advice(const Turn& turn) const {
+  if (turn.ended || !turn.result.verdict || !turn.result.verdict->speedup) return {};
+  const Template* found = find(kAdvice, turn.task, turn.backend);
+  if (found == nullptr) return advice_text(*turn.result.verdict->speedup);
+  std::string text = found->fill({});
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 std::string Messages::feedback(const Turn& turn) const {
   const std::size_t bytes_max = turn.settings.text_bytes_max();
   const Template& chosen = get(template_name(turn), turn.task, turn.backend);
@@ -297,10 +303,11 @@ std::string Messages::feedback(const Turn& turn) const {
   }
   std::vector<std::string> findings;
   if (turn.result.verdict) findings = turn.result.verdict->findings;
-  std::string text = filled(chosen, words, findings);
+  const std::string advice = general_advice(turn);
+  std::string text = filled(chosen, words, findings, advice);
   while (text.size() > bytes_max && !findings.empty()) {
     findings.pop_back();
-    text = filled(chosen, words, findings);
+    text = filled(chosen, words, findings, advice);
   }
   return cut_end(text, bytes_max);
 }

@@ -197,6 +197,32 @@ TEST(Feedback, FindingsBeyondTheTokenLimit_AreDroppedFromTheEnd) {
   EXPECT_NE(c.feedback().find("- " + std::string(400, 's')), std::string::npos);
 }
 
+TEST(Feedback, AllFindingsDropped_HasGeneralAdvice) {
+  Case c = of(Outcome::kCorrect, "");
+  c.result.verdict->speedup = Speedup{0.62, 0.6, 0.64, 161.3, 100, 8, 16, {}};
+  c.result.verdict->findings = {std::string(2000, 's')};
+  c.settings.feedback_tokens = 200;
+  const std::string text = c.feedback();
+  EXPECT_NE(text.find("It is slower than the plain baseline"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Where its time goes"), std::string::npos) << text;
+}
+
+TEST(Feedback, DeviceCode_HasFindingsOrAdviceOfDevices) {
+  for (const char* backend : {"cuda", "hip"}) {
+    Case c = of(Outcome::kCorrect, "");
+    c.result.verdict->speedup = Speedup{0.62, 0.6, 0.64, 161.3, 100, 8, 16, {}};
+    const Task task = test::small_task();
+    const std::vector<std::string> languages = {backend};
+    const auto feedback = [&] {
+      return messages().feedback({task, languages, c.settings, c.result, 2, false, 0, backend});
+    };
+    EXPECT_NE(feedback().find("have neighbouring threads read"), std::string::npos) << feedback();
+    c.result.verdict->findings = {"A launch has 8 blocks."};
+    EXPECT_NE(feedback().find("- A launch has 8 blocks.\n\n2 turns are left."), std::string::npos)
+        << feedback();
+  }
+}
+
 TEST(Feedback, Unscored_MatchesTheGoldenFile) { expect_golden("unscored", Case().feedback()); }
 
 TEST(Feedback, Feedback_StaysWithinItsTokens) {

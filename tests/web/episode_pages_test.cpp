@@ -46,7 +46,9 @@ TEST_F(Pages, Stop_EndsAScan) {
   write_turns();
   EpisodePages read = pages();
   read.stop();
-  EXPECT_EQ(read.tasks({{"reward", "none"}}, [] { return false; }).error().code, Code::kCancelled);
+  const auto found = read.tasks({{"reward", "none"}}, [] { return false; });
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, Code::kCancelled);
 }
 
 }  // namespace
