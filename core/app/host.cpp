@@ -113,6 +113,13 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   for (std::int64_t i = 1; i < module_lanes(config); ++i) {
     for (DeviceSpec& device : options.devices) device.lanes.push_back(lane_of(device.index));
   }
+  if (first > cpus) {
+    log_warning("config", options.backend + ".devices: the lanes of " +
+                              std::to_string(options.devices.size()) + " devices use " +
+                              std::to_string(first) + " cores, and there are " +
+                              std::to_string(cpus) +
+                              ": measurements share cores; lower module_lanes");
+  }
   return use_interpreter(options.backend + ".python", config.python, options);
 }
 

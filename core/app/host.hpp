@@ -46,7 +46,7 @@ ServerOptions server_options(const Config& config);
 
 /// The section of a backend of device code; nullptr for other backends.
 const BackendConfig* device_config(const Config& config, std::string_view backend);
-/// The devices of the section, at least one: all that the backend lists, or those that are configured.
+/// Numbers of the configured devices; for "all", those that the backend lists, or 0 if it lists none.
 std::vector<std::int64_t> device_numbers(const BackendConfig& config);
 /// Number of lanes of each device, including its main lane (DeviceSpec::lanes).
 std::int64_t module_lanes(const BackendConfig& config);

@@ -1,6 +1,7 @@
 // Three bytes become four digits.
 #include "base/base64.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hone {

@@ -61,10 +61,10 @@ Result<std::vector<std::string>> name_journals(std::vector<std::string>& paths,
   for (const std::string& path : paths) {
     if (std::count(paths.begin(), paths.end(), path) > 1)
       return invalid_argument("found the journal " + path + " twice; name each file once");
-    const bool is_alone = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
-                            return file_name(other) == file_name(path);
-                          }) == 1;
-    names.push_back(is_alone ? file_name(path) : path);
+    const auto same = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
+      return file_name(other) == file_name(path);
+    });
+    names.push_back(same == 1 ? file_name(path) : path);
   }
   return names;
 }

@@ -28,9 +28,9 @@ struct FilterOptionSet {
   EpisodeFilter filter() const;
 };
 
-/// A name for each journal of a command that takes several: the file's name, or the path where two files have the same
-/// name. Where none is given, `paths` becomes the configuration's. invalid_argument: there is none, there are more than 8,
-/// or a path is given twice.
+/// A unique name for each journal of a command that takes several: the file's name, or the path if two files have the same
+/// name. If `paths` is empty, journal.path of the configuration is added. invalid_argument: there is no journal, there are
+/// more than 8, or a path is given twice.
 Result<std::vector<std::string>> name_journals(std::vector<std::string>& paths,
                                                const Config& config);
 

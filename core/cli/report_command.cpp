@@ -12,10 +12,10 @@
 namespace hone {
 namespace {
 
-constexpr double kQuietS = 1, kBetweenS = 0.2;  // before the progress line, and between two of them
+constexpr double kQuietS = 1, kBetweenS = 0.2;  // before the first progress line, and between two
 constexpr const char* kNext = "to write a journal: hone serve --set journal.path=FILE";
 
-/// Shows how far a long read is.
+/// Shows the progress of a long read.
 class ReadingLine {
  public:
   ReadingLine(Terminal& terminal, std::string name) : terminal_(terminal), name_(std::move(name)) {}
@@ -70,7 +70,7 @@ class ReportCommand : public Command {
 
   int run(Terminal& terminal) override {
     const Status chosen = choose_journals();
-    if (!chosen) return terminal.fail(chosen.error(), kNext);
+    if (!chosen) return terminal.fail(chosen.error(), "see: hone report --help");
     std::vector<Value> journals;
     std::int64_t damaged = 0;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
@@ -89,14 +89,14 @@ class ReportCommand : public Command {
   }
 
  private:
-  /// Completes `paths_`, and gives each journal a name of its own.
+  /// Completes `paths_`, names the journals and checks `output_`.
   Status choose_journals() {
     HONE_ASSIGN(const LoadedConfig loaded, load_config(config_.file, config_.sets));
     HONE_ASSIGN(names_, name_journals(paths_, loaded.config));
-    std::error_code missing;  // files that do not exist differ
+    std::error_code missing;  // a file that does not exist is no journal
     for (const std::string& path : paths_) {
       if (!output_.empty() && std::filesystem::equivalent(path, output_, missing))
-        return invalid_argument("-o " + output_ + ": this is the journal; name another file");
+        return invalid_argument("-o " + output_ + ": it is one of the journals; name another file");
     }
     if (!output_.empty() && std::filesystem::is_directory(output_, missing))
       return invalid_argument("-o " + output_ + ": found a folder, expected a file");
@@ -139,8 +139,8 @@ class ReportCommand : public Command {
         }));
     if (lost > 0) {  // the undamaged episodes are still reported
       static_cast<void>(terminal.fail(failed_precondition(
-          "journal " + path + ": " + std::to_string(lost) +
-          " episodes are left out, because they are damaged; the first: " + first_damage)));
+          "journal " + path + ": damaged episodes left out: " + std::to_string(lost) +
+          "; the first: " + first_damage)));
       damaged += lost;
     } else if (figures.episodes() == 0) {
       HONE_TRY(expect_names(*reader, filter()));
@@ -174,8 +174,7 @@ class ReportCommand : public Command {
     terminal.table({"journal", "episodes", "attempts", "success", "fast_1", "best speedup",
                     "mean reward", "mean return"},
                    rows);
-    terminal.line(output_.empty() ? "the whole report: hone report … -o report.html"
-                                  : "wrote " + output_);
+    terminal.line(output_.empty() ? "for the full report, add -o report.html" : "wrote " + output_);
   }
 
   ConfigOptions config_;

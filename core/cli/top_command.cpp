@@ -13,7 +13,7 @@ namespace hone {
 namespace {
 
 constexpr double kConnectS = 5;  // for the first connection
-constexpr double kAnswerS = 1;   // for each later request; keys wait for it
+constexpr double kAnswerS = 1;   // for each later request; no key is read meanwhile
 constexpr int kRefreshMs = 1000;
 
 struct Sample {
@@ -92,7 +92,7 @@ class TopCommand : public Command {
     if (!once_) {
       if (const auto screen = Screen::open()) return draw(terminal, asker, view, **screen);
     }
-    const auto sample = asker.ask();  // also where standard output is a file or a pipe
+    const auto sample = asker.ask();  // --once, or standard output is no terminal
     if (!sample) return terminal.fail(sample.error());
     view.record(sample->health, sample->metrics, sample->at);
     for (const std::string& line : painted(terminal, view.rows(0), 0)) terminal.line(line);

@@ -16,11 +16,11 @@
 namespace hone {
 namespace {
 
-constexpr double kHistoryS = 300;  // of samples for the rates
+constexpr double kHistoryS = 60;  // of samples: the longest span of a rate
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;
+constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;  // of columns
 constexpr std::size_t kTaskLinesMin = 3;  // an empty line, the titles and one task
-constexpr std::size_t kCaughtShown = 6;
+constexpr std::size_t kCaughtShown = 6;   // clients of each class
 
 const Value& member(const Value& map, std::string_view key) {
   static const Value nil;
@@ -32,7 +32,9 @@ const Value::Map& entries(const Value& map) {
   return map.is_map() ? map.as_map() : none;
 }
 double number(const Value& value) { return value.is_number() ? value.as_double() : kUnknown; }
-double number_or_0(const Value& value) { return value.is_number() ? value.as_double() : 0; }
+double number_or_0(const Value& value) {
+  return value.is_number() && std::isfinite(value.as_double()) ? value.as_double() : 0;
+}
 std::string text(const Value& value) { return value.is_string() ? value.as_string() : ""; }
 
 double sum(const Value& counts) {
@@ -49,8 +51,10 @@ double mean(const Value& of) {
 double quantile(const Value& of, double q) {
   const double total = number_or_0(member(of, "count"));
   std::vector<std::pair<double, double>> buckets;
-  for (const auto& [bound, count] : entries(member(of, "buckets")))
-    buckets.emplace_back(std::atof(bound.c_str()), number_or_0(count));
+  for (const auto& [text, count] : entries(member(of, "buckets"))) {
+    const double bound = std::atof(text.c_str());
+    if (std::isfinite(bound)) buckets.emplace_back(bound, number_or_0(count));
+  }
   std::sort(buckets.begin(), buckets.end());
   for (const auto& [bound, cumulative] : buckets) {
     if (total > 0 && cumulative >= q * total) return bound;
@@ -232,7 +236,7 @@ std::vector<Row> TopView::head() const {
                               count_text(number(member(evaluator, "pending"))) + " under way, " +
                               count_text(number_or_0(member(evaluator, "devices")) - failing) +
                               " of " + count_text(number(member(evaluator, "devices"))) +
-                              " devices",
+                              " devices work",
                           failing > 0 ? Colour::kRed : Colour::kPlain));
   rows.push_back(labelled(
       "episodes", count_text(number(member(episodes, "open"))) + " open, " +

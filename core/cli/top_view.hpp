@@ -21,7 +21,7 @@ class TopView {
  public:
   explicit TopView(std::string endpoint) : endpoint_(std::move(endpoint)) {}
 
-  /// `health`, `metrics`: the replies to these verbs, the second without its envelope. `at`: seconds since 1970.
+  /// `health`: the reply to this verb. `metrics`: the member "metrics" of the reply to this verb. `at`: seconds since 1970.
   void record(Value health, Value metrics, double at);
   /// The server did not answer. The last figures stay.
   void record_failure(const std::string& why) { failure_ = why; }

@@ -121,7 +121,7 @@ void walk_backend(BackendConfig& c, SchemaVisitor& v) {
     c.options.set(parameter.name, std::move(value));
   }
   v.integers_or_all("devices", c.devices, {0, 1023},
-                    "numbers of the devices that evaluate, all of one kind");
+                    "numbers of the devices that evaluate; same name and driver");
   v.choice("isolation", c.isolation, {"client", "fresh"},
            "process of a submission: shared by one client's submissions, or fresh for each");
   v.choice("modules", c.modules, {"process", "plan", "auto"},

@@ -35,7 +35,7 @@ class SchemaVisitor {
                      std::string_view doc) = 0;
   virtual void integers(std::string_view key, std::vector<std::int64_t>& member, Range range,
                         std::string_view doc) = 0;
-  /// Or the text "all", which is an empty list.
+  /// As integers(), or the text "all", which is an empty list in `member`.
   virtual void integers_or_all(std::string_view key, std::vector<std::int64_t>& member, Range range,
                                std::string_view doc) = 0;
   /// A map that a plugin reads.

@@ -52,9 +52,9 @@ Result<Built> built_from_value(const Value& value) {
   return built;
 }
 
-/// Replaces the texts of a report "code" by what they say. Rationale: a submission can make them costly to read, so that is a part
-/// of its build and does not hold up a device; and the cache keeps the small result.
-void read_code(const BuildRequest& request, Built& built) {
+/// Parses the texts of the report "code" into `built.code` and drops them. Rationale: a submission can make them slow to parse, so
+/// this is part of the build, and no device waits for it. The cache then keeps only the small result.
+void parse_code(const BuildRequest& request, Built& built) {
   if (request.report != "code" || !built.report.is_map()) return;
   built.code = std::make_shared<const CodeReport>(read_code_report(
       report_text(built, "assembly"), report_text(built, "remarks"), request.name));
@@ -76,9 +76,9 @@ std::size_t bytes_of(const Built& built) {
   const std::size_t plan = built.plan == nullptr ? 0 : built.plan->bytes.size();
   const std::size_t report = built.report.is_nil() ? 0 : to_msgpack(built.report).size();
   std::size_t code = 0;
-  for (const CodeBlock& block :
-       built.code == nullptr ? std::vector<CodeBlock>() : built.code->blocks)
-    code += block.text.size();
+  if (built.code != nullptr) {
+    for (const CodeBlock& block : built.code->blocks) code += block.text.size();
+  }
   return kEntryBytes + code + built.artifact.size() + built.diagnostics.size() + plan + report;
 }
 
@@ -387,7 +387,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
                    (built.failure != BuildFailure::kRefused ||
                     submission_diagnostics(built.diagnostics, request.name).text.empty());
-  read_code(request, built);
+  parse_code(request, built);
   HONE_TRY(record_if_wanted(request, built));
   if (built.plan == nullptr) HONE_TRY(dry_run_if_module(request, built));
   auto shared = std::make_shared<const Built>(std::move(built));

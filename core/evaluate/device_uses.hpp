@@ -1,4 +1,4 @@
-// DeviceUses: how many submissions each device has had, and for how long.
+// DeviceUses: the number of submissions that each device has evaluated, and its busy time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hone {
 
-/// Lanes are numbered as they are added. [any thread]
+/// [any thread] Lanes have the numbers 0, 1, … in the order of add_lane().
 class DeviceUses {
  public:
   explicit DeviceUses(const std::vector<DeviceSpec>& devices) : devices_(devices) {}
@@ -36,8 +36,8 @@ class DeviceUses {
     one.busy_s += monotonic_s() - *std::exchange(one.begun_s, std::nullopt);
   }
 
-  /// {"0": {"evaluations": n, "busy_s": x}}, by the number of the device. The time is the mean of the device's lanes, with
-  /// that of submissions that have not ended.
+  /// {"0": {"evaluations": n, "busy_s": x}}, by the number of the device. A submission that a device gets twice counts twice.
+  /// "busy_s" is the mean over the device's lanes, and includes submissions in progress.
   Value value() const {
     MutexLock lock(mutex_);
     const double now = monotonic_s();

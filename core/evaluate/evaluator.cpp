@@ -464,7 +464,7 @@ class LocalEvaluator : public Evaluator {
 
   void device_loop(std::size_t index) {
     Device& device = *devices_[index];
-    // Measures the processor now, while the first submission is built, and not within the first step that is profiled.
+    // Measures the processor's speed now, so that the first profiled step does not have to.
     if (index == 0) static_cast<void>(facts_with_speed(facts_, options_, index));
     for (;;) {
       std::optional<JobPtr> job = next_to_judge(index, false);
@@ -524,7 +524,7 @@ class LocalEvaluator : public Evaluator {
   Zygotes& zygotes_;
   BuildPool builds_;
   Judging judging_;
-  DeviceUses uses_;  ///< of each entry of devices_
+  DeviceUses uses_;  ///< a lane for each entry of devices_
   const IsolationLevel isolation_;
   const double hold_s_;               ///< longest time that a lane works on one attempt
   std::deque<SharedByLanes> shared_;  ///< for each device

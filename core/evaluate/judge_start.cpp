@@ -79,15 +79,16 @@ Status expect_like_devices(const std::vector<Value>& facts, const EvaluatorOptio
       return failed_precondition(
           options.backend + ".devices: device " + number(i) + " is " + name + ", and device " +
           number(0) + " is " + first +
-          "; a server's devices are of one kind: start a server for each kind");
+          "; expected the same name and driver; start one server for each kind of device");
     }
     const bool runs_modules = options.toolchains.count("python") != 0;
     if (facts.size() > 1 && runs_modules && options.module_place == "device" &&
         !other_nodes_of(facts[i])) {
       return failed_precondition(
           options.backend + ".devices: found " + std::to_string(facts.size()) +
-          " devices; expected one, because the files of device " + number(i) +
-          " are not known, so that modules cannot be kept from using others");
+          " devices; expected one, because the device nodes of device " + number(i) +
+          " are unknown, so modules could use other devices; start one server for each device, "
+          "each in its own container");
     }
   }
   return {};

@@ -19,8 +19,8 @@ namespace hone {
 Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& builds,
                           const EvaluatorOptions& options, const DeviceSpec& spec);
 
-/// failed_precondition if the devices of one evaluator must not have these facts: all have one name and driver, because
-/// verdicts have one fingerprint; and modules need to know the nodes of other devices, because a module could use these.
+/// Checks the facts of an evaluator's devices. failed_precondition: names or drivers differ, but verdicts have one fingerprint;
+/// or modules run on several devices, and the "other_nodes" of one are unknown, so that a module could use other devices.
 Status expect_like_devices(const std::vector<Value>& facts, const EvaluatorOptions& options);
 /// The fact "other_nodes" (backend.h); nothing if it is not known.
 std::optional<std::vector<std::string>> other_nodes_of(const Value& facts);

@@ -1,6 +1,8 @@
 // Default options, and the names of stages.
 #include "evaluate/options.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <set>
 
@@ -41,6 +43,27 @@ std::vector<DeviceSpec> default_devices(int cpus) {
     devices.push_back({static_cast<int>(devices.size()), first, {first + 1, first + 2, first + 3}});
   }
   return devices;
+}
+
+std::vector<int> cores_without_other_devices(const std::vector<DeviceSpec>& devices, int index) {
+  std::set<int> used;
+  const auto add = [&](const DeviceSpec& lane) {
+    used.insert(lane.judge_cpu);
+    used.insert(lane.cores.begin(), lane.cores.end());
+  };
+  for (const DeviceSpec& device : devices) {
+    if (device.index == index) continue;
+    add(device);
+    std::for_each(device.lanes.begin(), device.lanes.end(), add);
+  }
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};
+  std::vector<int> left;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &allowed) && used.count(core) == 0)
+      left.push_back(core);
+  }
+  return left;
 }
 
 std::vector<int> cores_for_programs(const std::vector<DeviceSpec>& devices,

@@ -25,7 +25,7 @@ struct DeviceSpec {
   int index = 0;
   int judge_cpu = 0;
   std::vector<int> cores;
-  /// Device code: further lanes, which check modules at the same time. They have the same number, and other cores.
+  /// Device code: further lanes of this device, which check modules at the same time, on other cores. They have no lanes.
   std::vector<DeviceSpec> lanes = {};
 };
 
@@ -94,6 +94,9 @@ EvaluatorOptions shared_by_lanes(EvaluatorOptions options);
 /// On this machine: the last core is the device's first; with four cores or more, four-core devices
 /// of which the first core is the judge's.
 std::vector<DeviceSpec> default_devices(int cpus);
+
+/// The cores of this process that no lane of another device than number `index` uses. Empty: there are no such cores.
+std::vector<int> cores_without_other_devices(const std::vector<DeviceSpec>& devices, int index);
 
 /// The cores for a submission's program that runs outside a measurement: those of `cores` that no device uses. If there
 /// are none, those on which no single-threaded submission is timed. If there are none of these either, all.

@@ -55,7 +55,7 @@ ProcessPool::ProcessPool(Launcher& launcher, Zygotes& zygotes, const EvaluatorOp
       number_(std::to_string(spec_.index)),
       lane_(std::move(lane)) {}
 
-/// Rationale: an environment variable would not hide other devices from a submission's own programs.
+/// Rationale: a submission can start a program without an environment variable that hides devices.
 void ProcessPool::see_only_own(std::vector<std::string> other_nodes) {
   if (launcher_.level() < IsolationLevel::kPrivate) return;
   number_ = "0";
@@ -108,6 +108,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     spawn.limits.file_bytes = kModuleFileBytesMax;
     spawn.limits.processes = kModuleProcessesMax;
     spawn.limits.memory_bytes = kModuleMemoryMax;
+    spawn.cpus = cores_without_other_devices(options_.devices, spec_.index);
     spawn.readable = {options_.backend_library.parent_path().string()};
   } else {
     // Not on a device, where compilers and threads of the driver need cores other than the measured one.

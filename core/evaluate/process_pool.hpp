@@ -42,7 +42,8 @@ class ProcessPool {
   ProcessPool(Launcher& launcher, Zygotes& zygotes, const EvaluatorOptions& options,
               DeviceSpec spec, std::string lane);
 
-  /// From now on its processes see the device without other ones, under number 0. `other_nodes`: the nodes of the others.
+  /// From now on, processes do not see `other_nodes`, and find their device under number 0. No effect below isolation level
+  /// `private`.
   void see_only_own(std::vector<std::string> other_nodes);
 
   Result<Standby> start(Kind kind);
@@ -84,7 +85,7 @@ class ProcessPool {
   Zygotes& zygotes_;
   const EvaluatorOptions& options_;
   const DeviceSpec spec_;
-  std::string number_;  ///< of the device, as its processes count
+  std::string number_;  ///< of the device, in its processes
   std::vector<std::string> other_nodes_;
   const std::string lane_;
   std::map<Kind, std::list<Standby>> standby_;

@@ -2,8 +2,8 @@
 // body without another loop is an innermost one. Compilers lay loops out like this, and text that is not laid out so has
 // fewer blocks, which is harmless.
 //
-// The text is hostile: a submission writes any line with inline assembler. All work on it is linear in the text, but for
-// the logarithms of a map and a sort, and it has a limit in steps.
+// The text is hostile: with inline assembler, a submission can write any line. The work is O(n log n) in the length of the
+// text, and bounded by kCodeWorkMax.
 #include "examine/assembly.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using examine::for_each_line;
 using examine::trimmed;
 
-// The submission itself has one file number. A text of 2 MB that keeps to these limits takes at most 0.3 s (-O2, 3 GHz).
+// A compiler gives the source one file number. Reading 2 MiB within these limits takes at most 0.3 s (-O2, 3 GHz).
 constexpr std::size_t kFilesMax = 64, kFunctionsMax = 20'000, kInstructionsMax = 200'000;
 constexpr std::size_t kFunctionNameMax = 100;
 
@@ -40,18 +40,18 @@ struct Function {
   std::vector<Loop> loops;
 };
 
-/// The steps that are left, and what was left out for lack of them or because of another limit.
+/// Counts the steps of work, and records what was left out because of a limit.
 class Budget {
  public:
   explicit Budget(CodeListing& listing) : listing_(listing) {}
 
-  /// Takes the steps, or nothing and returns false: then `what` is left out.
+  /// Spends the steps. If too few are left, spends none, records `what` as left out and returns false.
   bool spend(std::size_t steps, const char* what) {
     if (steps > kCodeWorkMax - listing_.work) return leave_out(what);
     listing_.work += steps;
     return true;
   }
-  /// Returns false.
+  /// Records `what` once. Returns false.
   bool leave_out(const std::string& what) {
     auto& all = listing_.left_out;
     if (std::find(all.begin(), all.end(), what) == all.end()) all.push_back(what);
@@ -154,8 +154,8 @@ class Reader {
   }
   void begin_function(std::string_view name) {
     if (functions_.size() == kFunctionsMax) {
-      full_ = !budget_.leave_out("code after the first " + std::to_string(kFunctionsMax) +
-                                 " functions");
+      budget_.leave_out("code after the first " + std::to_string(kFunctionsMax) + " functions");
+      full_ = true;
       return;
     }
     functions_.push_back({name, {}, {}});
@@ -166,8 +166,9 @@ class Reader {
   void read_instruction(std::string_view text) {
     Function& function = functions_.back();
     if (count_++ == kInstructionsMax) {
-      full_ = !budget_.leave_out("code after the first " + std::to_string(kInstructionsMax) +
-                                 " instructions");
+      budget_.leave_out("code after the first " + std::to_string(kInstructionsMax) +
+                        " instructions");
+      full_ = true;
       return;
     }
     function.code.push_back({text, line_});
@@ -281,11 +282,11 @@ void add_blocks(Function& function, Budget& budget, std::vector<Found>& found) {
     if (budget.spend(count, kLoopsLeft)) found.push_back(counted(function, {0, count - 1}));
     return;
   }
-  // An outer loop comes before its inner ones. Each loop has an end of its own: its jump.
+  // An outer loop comes before its inner ones. No two loops have the same end, because it is their jump.
   std::sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
-  // A loop contains another one if it ends after the first end of those that come later.
+  // A loop contains a later one if it ends after the earliest end of all later ones.
   std::vector<bool> is_innermost(loops.size());
   std::size_t first_end = std::numeric_limits<std::size_t>::max();
   for (std::size_t i = loops.size(); i-- > 0;) {

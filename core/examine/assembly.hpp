@@ -25,7 +25,7 @@ struct CodeBlock {
   std::string text;  ///< its instructions; "; line 14" where the source's line changes
 };
 
-/// Bytes of a compiler's text that are read, and steps of work on it: lines read, and instructions of loops.
+/// Limits of a compiler's text: bytes, and steps of work. A step is a line that is read, or an instruction of a loop.
 inline constexpr std::size_t kCodeTextMax = std::size_t{2} << 20, kCodeWorkMax = 4'000'000;
 
 struct CodeListing {

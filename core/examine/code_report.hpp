@@ -12,13 +12,13 @@
 namespace hone {
 
 struct CodeReport {
-  /// The most of each kind that is kept.
+  /// Limits of the lists.
   static constexpr std::size_t kBlocksMax = 32, kLoopsMax = 32, kKernelsMax = 16;
 
   std::vector<CodeBlock> blocks = {};
   std::vector<LoopRemark> loops = {};
   std::vector<KernelResources> kernels = {};
-  std::vector<std::string> left_out = {};  ///< what exceeded a limit, in words; empty: nothing
+  std::vector<std::string> left_out = {};  ///< what exceeded a limit, for people
 };
 
 /// Reads the texts of a backend's report "code" (backend.h), which are untrusted. Time and memory are bounded.

@@ -27,7 +27,7 @@ std::string reason_text(std::string_view reason) {
   return cut_end(printable(reason.substr(0, kReasonMax)), kReasonMax);
 }
 
-/// An identifier of the submission.
+/// An identifier of the submission, safe to print and of limited length.
 std::string name_text(std::string_view name) {
   return cut_end(printable(name.substr(0, kCodeNameMax)), kCodeNameMax);
 }

@@ -28,7 +28,7 @@ Error failure_of(sqlite3* handle, int result) {
     case SQLITE_LOCKED:
       return unavailable("another process has locked it (" + text + ")");
     case SQLITE_INTERRUPT:
-      return Error{Code::kCancelled, "stopped before its end"};
+      return Error{Code::kCancelled, "the query was cancelled"};
     case SQLITE_CORRUPT:
       return failed_precondition("it is damaged (" + text + "); see: hone journal check");
     case SQLITE_NOTADB:
@@ -257,7 +257,7 @@ bool Database::broken() const {
 }
 
 void Database::stop_when(std::function<bool()> stop) {
-  constexpr int kInstructions = 1000;  // of SQLite's machine, between two calls
+  constexpr int kInstructions = 1000;  // of SQLite's virtual machine, between two calls of `stop`
   stop_ = std::move(stop);
   const auto call = [](void* function) {
     return (*static_cast<std::function<bool()>*>(function))() ? 1 : 0;

@@ -75,7 +75,7 @@ class Database {
   std::int64_t changes() const;
   /// True after a failed sync: the contents of the disk are unknown.
   bool broken() const;
-  /// From now on, a statement that runs ends with `cancelled` once this is true. It is asked every few µs to ms.
+  /// From now on, a running statement fails with `cancelled` once `stop` returns true. SQLite calls `stop` every 1000 steps.
   void stop_when(std::function<bool()> stop);
   /// Copies the database in its present state to a new file, while others write.
   Status copy_to(const std::filesystem::path& path);

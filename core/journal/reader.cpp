@@ -177,7 +177,10 @@ Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool 
   return std::optional(std::move(episode));
 }
 
+/// Rationale: some stored bytes expand to 64 MiB, so a small file could fill the memory.
 Status JournalReader::read_turns(StoredEpisode& episode) const {
+  constexpr std::size_t kBytesMax = std::size_t{512} << 20;  // of an episode's turns
+  std::size_t bytes = 0;
   const std::uint64_t id = episode.record.id;
   Statement& turns = statements_->turns;
   HONE_ASSIGN(bool row, turns.start({static_cast<std::int64_t>(id)}));
@@ -187,6 +190,13 @@ Status JournalReader::read_turns(StoredEpisode& episode) const {
     if (turns.integer(13) == 0 || turn != static_cast<std::int64_t>(episode.turns.size())) {
       turns.stop();
       return damaged(id, ", turn " + std::to_string(turn) + " is not what was stored");
+    }
+    const TurnRecord& last = episode.turns.back();
+    for (const std::shared_ptr<const std::string>& part : {last.action, last.reply, last.words})
+      bytes += part == nullptr ? 0 : part->size();
+    if (bytes > kBytesMax) {
+      turns.stop();
+      return damaged(id, ": its turns have more than 512 MiB");
     }
     HONE_ASSIGN(row, turns.next());
   }

@@ -66,7 +66,7 @@ class JournalReader {
   /// The tasks, clients, groups or rewards of the journal's episodes, the most frequent first; at most 1000.
   Result<std::vector<std::string>> names(Name which) const;
 
-  /// From now on, a member that reads ends with `cancelled` once `stop` is true, also while it finds nothing.
+  /// From now on, a query of this reader fails with `cancelled` once `stop` returns true, even if it has found no row.
   void stop_when(std::function<bool()> stop) const;
 
  private:

@@ -160,9 +160,9 @@ void write_tasks(PrometheusText& text, const Value& service) {
 void write_devices(PrometheusText& text, const Value& service) {
   for (const auto& [key, name, help] :
        {std::tuple("evaluations", "hone_device_evaluations_total",
-                   "Submissions that a device has checked or measured."),
+                   "Times that a device has evaluated a submission."),
         std::tuple("busy_s", "hone_device_busy_seconds_total",
-                   "Time that a device has had a submission, as the mean of its lanes.")}) {
+                   "Time in which a device evaluated submissions (mean over its lanes).")}) {
     text.family(name, MetricType::kCounter, help);
     for (const auto& [device, of] : map_at(service, "evaluator/by_device"))
       text.sample(number_at(of, key), {{"device", device}});

@@ -19,7 +19,7 @@
 namespace hone {
 namespace {
 
-// Alternate screen, no cursor, no wrapping of lines that are wider than their number of characters says; and back.
+// Alternate screen, no cursor, no line wrapping (some characters are two columns wide); and back.
 constexpr std::string_view kEnter = "\033[?1049h\033[?25l\033[?7l";
 constexpr std::string_view kLeave = "\033[?7h\033[?25h\033[?1049l";
 
@@ -28,7 +28,7 @@ constexpr int kCrashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr int kChanges[] = {SIGWINCH, SIGTSTP};
 constexpr std::size_t kSignals = std::size(kStops) + std::size(kCrashes) + std::size(kChanges);
 
-/// What the signal handlers need. Set by Screen::open().
+/// The state that signal handlers use. Screen::open() sets it.
 struct State {
   int pipe[2] = {-1, -1};
   termios before = {};
@@ -74,11 +74,11 @@ extern "C" void note_signal(int number) {
     _exit(128 + number);
   }
   const auto byte = static_cast<unsigned char>(number);
-  static_cast<void>(!::write(g_state.pipe[1], &byte, 1));  // full: other signals wake wait()
+  static_cast<void>(!::write(g_state.pipe[1], &byte, 1));  // full: wait() wakes anyway
   errno = error_number;
 }
 
-/// The default action follows, because the handler is removed before it runs.
+/// SA_RESETHAND has removed this handler, so raise() performs the default action.
 extern "C" void restore_and_crash(int number) {
   leave();
   static_cast<void>(raise(number));

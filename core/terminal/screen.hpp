@@ -16,11 +16,10 @@ namespace hone {
 std::vector<std::string> painted(const Terminal& terminal, const std::vector<Row>& rows,
                                  std::size_t columns);
 
-/// The alternate screen of standard output. It exists at most once at a time. One thread.
+/// The alternate screen of standard output. At most one exists at a time. One thread.
 ///
-/// Theory of operation. Standard input is read key by key, without echo. The destructor restores the terminal; so do the
-/// second signal that asks to stop, and a signal of a crash, in their handlers. Ctrl-Z restores it until the program
-/// continues.
+/// Theory of operation. Standard input is read key by key, without echo. The destructor restores the terminal. The handlers
+/// of a crash signal and of a second stop signal restore it, too. Ctrl-Z restores it until the program continues.
 ///
 ///   HONE_ASSIGN(const auto screen, Screen::open());
 ///   while (screen->wait(1000) != Screen::Event::kQuit) screen->show(lines_for(screen->size()));

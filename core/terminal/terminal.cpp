@@ -123,7 +123,7 @@ void Terminal::table(const std::vector<std::string>& header, const std::vector<R
 void Terminal::status(std::string_view text) {
   if (!progress_) return;
   // A line that wraps could not be replaced by the next one.
-  write_out(stderr, "\r\033[K" + cut_end(text, columns_of(STDERR_FILENO) - 1));
+  write_out(stderr, "\r\033[K" + cut_end(printable(text), columns_of(STDERR_FILENO) - 1));
   status_shown_ = true;
 }
 
@@ -134,7 +134,11 @@ void Terminal::clear_status() {
 
 int Terminal::fail(const Error& error, std::string_view next) {
   clear_status();
-  std::string text = "hone: " + error.message + "\n";
+  std::string text = "hone: ";
+  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+    end = error.message.find('\n', at);
+    text += printable(std::string_view(error.message).substr(at, end - at)) + "\n";
+  }
   if (!next.empty()) text += "  " + std::string(next) + "\n";
   write_out(stderr, text);
   return exit_code_for(error.code);

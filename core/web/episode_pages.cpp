@@ -10,7 +10,6 @@
 #include "base/clock.hpp"
 #include "episode/episode.hpp"
 #include "episode/recording.hpp"
-#include "journal/reader.hpp"
 #include "web/task_figures.hpp"
 
 namespace hone {

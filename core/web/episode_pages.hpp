@@ -38,7 +38,7 @@ class EpisodePages {
   /// The first error that a request would have.
   Status check() const;
   /// {"tasks", "left_out", "all", "at"} (task_figures.hpp). Reads every turn. The result is kept for some seconds.
-  /// Query: client, reward. invalid_argument: a value is too long. unavailable: too many other requests compute figures.
+  /// Query: client, reward. invalid_argument: a value is too long. unavailable: too many requests with a client or reward.
   /// cancelled, also of names() and list(): `gone` has become true, or stop() was called.
   Result<Value> tasks(const Query& query, const Gone& gone) const;
   /// {"clients": [NAME], "rewards": [NAME]}: the most frequent first, at most 1000 each.

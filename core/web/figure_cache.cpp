@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-constexpr double kKeptFactor = 10;  // at most a tenth of the time is spent in computing a key
+constexpr double kKeptFactor = 10;  // so that a key is computed for at most a tenth of the time
 constexpr std::chrono::milliseconds kGoneCheck{100};
 
 bool is_main(const FigureCache::Key& key) { return key.first.empty() && key.second.empty(); }
@@ -38,7 +38,7 @@ Result<Value> FigureCache::get(const Key& key, const Gone& gone, const Compute& 
     MutexLock lock(mutex_);
     if (Value figures = find(key); !figures.is_nil()) return figures;
     if (!is_main(key) && others_ == kOthersMax)
-      return unavailable("other requests compute figures; try again");
+      return unavailable("too many requests for figures of one client or reward; try again later");
     if (!is_main(key)) ++others_;
   }
   Result<Value> figures = compute_once(key, gone, compute);

@@ -14,8 +14,8 @@
 
 namespace hone {
 
-/// [any thread] Figures by client and reward. The figures of one key are computed by one thread at a time; others that want the
-/// same key wait for them, and no other key waits. The main key, without client and reward, always has a place.
+/// [any thread] Figures by client and reward. One thread at a time computes the figures of a key. Other requests of this key
+/// wait for it; requests of other keys do not. The main key, without client and reward, is never evicted before it expires.
 ///
 ///   cache.get({"trainer", ""}, request.gone, [&] { return read_figures("trainer"); });
 class FigureCache {
@@ -25,15 +25,15 @@ class FigureCache {
   using Compute = std::function<Result<Value>()>;
 
   static constexpr std::size_t kKeptMax = 8;  ///< keys, the main one among them
-  /// Requests of other keys than the main one that compute or wait. Rationale: a page compares two sets, and the requests that read
-  /// a journal are limited, too (web.hpp).
+  /// Requests that compute or wait at a time, for other keys than the main one. Rationale: fewer than the requests that may read
+  /// a journal (web.hpp), so that some are left for other pages.
   static constexpr std::size_t kOthersMax = 4;
 
-  /// `kept_s`: how long figures are kept, and longer if they take long to compute.
+  /// `kept_s`: least time that figures are kept (s). Figures that take long to compute are kept longer.
   explicit FigureCache(double kept_s = 2) : kept_s_(kept_s) {}
 
-  /// cancelled: `gone` has become true while this waited. unavailable: too many other requests compute. Otherwise the
-  /// result of `compute`, whose errors are not kept.
+  /// Figures that are kept, or else the result of `compute`. Errors are not kept. cancelled: `gone` has become true while this
+  /// waited. unavailable: kOthersMax other requests compute or wait.
   Result<Value> get(const Key& key, const Gone& gone, const Compute& compute);
 
  private:

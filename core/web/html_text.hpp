@@ -9,7 +9,7 @@ namespace hone {
 /// Untrusted text for the content or a quoted attribute of an HTML element. Characters that hide or reorder text become
 /// "⟨U+202E⟩", as in visible() of app.js.
 std::string html_text(std::string_view text);
-/// The first `characters` of the text, with "…" at the end if there are more, then as html_text().
+/// At most `characters` characters of the text, the last one "…" if there are more; escaped as html_text().
 std::string html_cut(std::string_view text, std::size_t characters);
 
 /// "0.123", "1234", "1.2e-05"; "–" for NaN and infinities.

@@ -13,11 +13,12 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kNamesMax = 1000;    // of faults, fingerprints, and pairs of class and client
-constexpr std::size_t kFaultBytes = 200;   // of a fault's text
-constexpr std::size_t kListed = 100;       // rows of the lists of faults, fingerprints and cheats
-constexpr double kTimeMax = 253402300800;  // the year 10000
-constexpr int kIntervalsPerOctave = 4;     // of speedups
+constexpr std::size_t kNamesMax = 1000;   // of faults, fingerprints, and pairs of class and client
+constexpr std::size_t kFaultBytes = 200;  // of a fault's text
+constexpr std::size_t kKeptNameBytes = 512;  // of a name; the rest is cut off
+constexpr std::size_t kListed = 100;         // rows of the lists of faults, fingerprints and cheats
+constexpr double kTimeMax = 253402300800;    // the year 10000
+constexpr int kIntervalsPerOctave = 4;       // of speedups
 constexpr int kOctavesMax = 10;  // speedups beyond 2^10 or below 2^-10 are in the last interval
 constexpr const char* kOther = "other";
 
@@ -40,7 +41,7 @@ Value mean(double sum, std::int64_t count) {
   return count > 0 ? Value(sum / static_cast<double>(count)) : Value();
 }
 
-/// The entry of a name; that of "other" where there are too many.
+/// The entry of a name, or that of `other` if the map is full and does not have the name.
 template <typename Map>
 typename Map::mapped_type& entry(Map& map, const typename Map::key_type& name, std::size_t max,
                                  const typename Map::key_type& other) {
@@ -61,10 +62,15 @@ std::vector<const typename Map::value_type*> most_first(const Map& map, Count co
 Value counted(const std::map<std::string, std::int64_t>& counts, const char* name,
               const char* unit) {
   Value list = Value::array();
+  std::int64_t others = 0;
   for (const auto* one : most_first(counts, [](std::int64_t n) { return n; })) {
-    if (list.as_array().size() == kListed) break;
+    if (list.as_array().size() == kListed) {
+      others += one->second;
+      continue;
+    }
     list.push(Value::map({{name, one->first}, {unit, one->second}}));
   }
+  if (others > 0) list.push(Value::map({{name, kOther}, {unit, others}}));
   return list;
 }
 
@@ -81,7 +87,7 @@ Value rows_of(const Groups& groups) {
   return rows;
 }
 
-/// The difference of two numbers, or their ratio; nil if one of them is none.
+/// `other` minus `first`, or `other` / `first`; nil if one is not a number.
 Value relative(const Value& first, const Value& other, bool ratio) {
   if (!first.is_number() || !other.is_number()) return {};
   const double a = first.as_double(), b = other.as_double();
@@ -188,9 +194,10 @@ void ReportFigures::count_facts(const StoredEpisode& stored, const Value& info) 
   if (const std::string fault = text_or_empty(info, "fault"); !fault.empty())
     ++entry(faults_, cut_end(fault, kFaultBytes), kNamesMax, kOther);
   if (const std::string print = text_or_empty(verdict, "fingerprint"); !print.empty())
-    ++entry(fingerprints_, print, kNamesMax, kOther);
+    ++entry(fingerprints_, cut_end(print, kKeptNameBytes), kNamesMax, kOther);
   if (const std::string what = text_or_empty(verdict, "caught"); !what.empty())
-    ++entry(caught_, {what, stored.record.client}, kNamesMax, {kOther, kOther});
+    ++entry(caught_, {cut_end(what, kKeptNameBytes), cut_end(stored.record.client, kKeptNameBytes)},
+            kNamesMax, {kOther, kOther});
 }
 
 void ReportFigures::count_speedup(double speedup) {
@@ -224,11 +231,17 @@ Value ReportFigures::value() const {
     states.set(record_state_name(one), found != states_.end() ? found->second : 0);
   }
   Value caught = Value::array();
+  std::int64_t others = 0;
   for (const auto* one : most_first(caught_, [](std::int64_t n) { return n; })) {
-    if (caught.as_array().size() == kListed) break;
+    if (caught.as_array().size() == kListed) {
+      others += one->second;
+      continue;
+    }
     caught.push(Value::map(
         {{"class", one->first.first}, {"client", one->first.second}, {"attempts", one->second}}));
   }
+  if (others > 0)
+    caught.push(Value::map({{"class", kOther}, {"client", kOther}, {"attempts", others}}));
   Value speedups = Value::array();
   for (const auto& [place, count] : speedups_) {
     const auto edge = [](int at) {

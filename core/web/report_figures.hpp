@@ -14,13 +14,13 @@
 
 namespace hone {
 
-/// Means of intervals of time of equal length. Intervals become longer as needed, so there are at most kIntervalsMax, in
-/// whatever order the turns come. One thread.
+/// Means over intervals of time of equal length. The length doubles as needed to keep at most kIntervalsMax intervals. Turns
+/// may come in any order. One thread.
 class TimeCourse {
  public:
   static constexpr std::size_t kIntervalsMax = 96;
 
-  /// `at`: seconds since 1970. Times that no clock shows are ignored.
+  /// `at`: seconds since 1970. Turns before 1970 or after the year 9999 are ignored.
   void add(double at, const TurnLine& turn);
   /// [{"from", "to", "attempts", "success", "reward_mean", "speedup_mean"}], in order, without empty intervals.
   Value value() const;
@@ -46,7 +46,7 @@ class ReportFigures {
  public:
   static constexpr std::size_t kRowsMax = 1000;  ///< of each table
 
-  /// Counts an episode's own turns. failed_precondition: hone did not write this episode.
+  /// Counts an episode, and its turns that it does not share with its parent. invalid_argument: a reply is malformed.
   Status add(const StoredEpisode& stored);
   std::int64_t episodes() const { return episodes_; }
   /// {"episodes": {"all", "open", "ended", "closed", "reaped"}, "first_at", "last_at",
@@ -81,8 +81,8 @@ class ReportFigures {
 };
 
 /// {"version", "made_at", "journals": [{"name", "filter", "damaged", …}], "comparison"}. "comparison" is nil for one journal; else
-/// [{"task", "sets": [a row of "tasks", or nil, for each journal], "reward_difference", "speedup_ratio"}]: the last two are
-/// lists with a value for each journal but the first, relative to the first, nil where one has none.
+/// [{"task", "sets": [a row of "tasks", or nil, for each journal], "reward_difference", "speedup_ratio"}]. The last two are
+/// lists with a value for each journal after the first, relative to the first; nil if one of the two has no value.
 /// `journals`: values of ReportFigures with the members "name", "filter" and "damaged" added.
 Value report_of(std::vector<Value> journals, double made_at);
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kNameShown = 80;  // characters of a name in a table; its title has all
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-constexpr const char* kEmpty = "&nbsp;";  // a line of a cell that keeps its height
+constexpr const char* kEmpty = "&nbsp;";  // keeps the height of an empty line in a cell
 
 constexpr const char* kStyle = R"(
 main { max-width: 72rem; }
@@ -279,7 +279,8 @@ std::string course_html(const Value& journal, const char* key, const std::string
   double low = logarithmic ? std::log(0.8) : 0, high = logarithmic ? std::log(1.25) : 1e-9;
   for (const Value& one : list(journal, "over_time")) {
     const double value = number(one, key);
-    if (!std::isfinite(value) || (logarithmic && value <= 0)) continue;
+    constexpr double kDrawnMax = 1e300;  // the difference of two values must be finite
+    if (!(std::fabs(value) < kDrawnMax) || (logarithmic && value <= 0)) continue;
     points.emplace_back((number(one, "from") + number(one, "to")) / 2,
                         logarithmic ? std::log(value) : value);
     low = std::min(low, points.back().second);
@@ -360,10 +361,9 @@ std::string facts_html(const Value& journal) {
   std::string html = "<ul class=\"facts\">" + facts + "</ul>\n";
   const Value& damaged = member(journal, "damaged");
   if (damaged.is_int() && damaged.as_int() > 0) {
-    html +=
-        paragraph(grouped_number(damaged.as_int()) +
-                      " damaged episodes are left out; <code>hone journal check</code> lists them.",
-                  "bad");
+    html += paragraph("Damaged episodes left out: " + grouped_number(damaged.as_int()) +
+                          "; <code>hone journal check</code> lists them.",
+                      "bad");
   }
   return html;
 }
@@ -409,9 +409,9 @@ std::string journal_html(const Value& journal, const std::string& letter, bool w
   html += section("By reward", group_table(journal, "rewards", "Reward", "rewards"));
   html += section("Caught cheats",
                   list_html(journal, "caught", {{"Class", ""}, {"Client", ""}, {"Attempts", "r"}},
-                            {"class", "client", "attempts"}, "No defence caught an attempt."));
+                            {"class", "client", "attempts"}, "No cheat was caught."));
   html += section("Faults", list_html(journal, "faults", {{"Fault", ""}, {"Turns", "r"}},
-                                      {"fault", "turns"}, "Every turn has a verdict."));
+                                      {"fault", "turns"}, "No fault."));
   html +=
       section("Hardware",
               list_html(journal, "fingerprints", {{"Fingerprint", ""}, {"Attempts", "r"}},
@@ -476,36 +476,31 @@ std::string definitions_html() {
   for (const auto& [term, meaning] : std::initializer_list<std::pair<const char*, const char*>>{
            {"Attempt",
             "A turn with a verdict. A turn without one (a fault of hone or of the machine) is "
-            "unscored and counts in no "
-            "other figure. A branch's shared turns count once, for its parent."},
+            "unscored: it counts only as an unscored turn and as a fault. Turns that a branch "
+            "shares with its parent count once, for the parent."},
            {"Success",
             "The share of attempts whose outcome is correct: all outputs are within the task's "
             "tolerances, in all checks."},
            {"Speedup",
             "The baseline's time per call divided by the submission's. The interval is the 95 % "
-            "confidence interval of "
-            "the measurement."},
+            "confidence interval of the measurement."},
            {"fast_p",
             "The share of attempts that are correct and more than p times as fast as the baseline. "
-            "Of tasks: the share "
-            "whose best attempt is."},
+            "For tasks: the share of tasks with at least one such attempt."},
            {"Best speedup",
-            "The largest point estimate of correct attempts, with its own interval. The best of "
-            "many measurements is "
-            "biased upwards."},
+            "The largest speedup of a correct attempt, with the interval of that attempt. The best "
+            "of many measurements is biased upwards."},
            {"Mean speedup", "The geometric mean of correct, timed attempts."},
            {"Mean reward",
-            "The arithmetic mean of the rewards of turns. Rewards of different kinds or "
-            "configurations are not "
-            "comparable."},
+            "The arithmetic mean of the rewards of attempts. Rewards with different names or "
+            "configurations are not comparable."},
            {"Mean return",
-            "The mean of the episodes' returns from their first turn on, with the reward's own "
-            "discount. Episodes that "
-            "are open or were closed early have none."},
+            "The mean of the returns of episodes, counted from the first turn, with the discount "
+            "of the reward. Episodes that are open or were closed early have no return."},
            {"Over time",
             "Each point is the mean of an interval of time; all intervals have the same length."},
            {"Caught cheats",
-            "Attempts for which a defence found a class of cheating, whatever their outcome."}}) {
+            "Attempts in which hone detected a class of cheating, whatever their outcome."}}) {
     html += "<dt>" + std::string(term) + "</dt><dd>" + meaning + "</dd>\n";
   }
   return section("Definitions", html + "</dl>\n");

@@ -92,11 +92,11 @@ Value TaskFigures::Counts::value() const {
        {"return_mean", returns > 0 ? Value(return_sum / static_cast<double>(returns)) : Value()}});
 }
 
-void TaskFigures::add(const TurnLine& turn, double episode_return) {
+void TaskFigures::add(const TurnLine& turn, double ended_return) {
   const bool listed = of_.size() < kTasksMax || of_.count(turn.task) != 0;
   for (Counts* counts : {&all_, &of_[listed ? turn.task : "other"]}) {
     counts->add(turn);
-    counts->add_return(episode_return);
+    counts->add_return(ended_return);
   }
 }
 

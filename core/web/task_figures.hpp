@@ -13,7 +13,7 @@
 
 namespace hone {
 
-/// The return of an episode from its first turn on, by the reply to its last turn; NaN if it has none.
+/// The return of an episode, counted from its first turn. `reply`: the reply to its last turn. NaN if it has no return.
 double episode_return(const Value& reply);
 
 /// An attempt is a turn with a verdict. fast_p is the share of attempts that are correct and more than p times as fast as
@@ -27,7 +27,7 @@ class TaskFigures {
   static constexpr std::array<double, 4> kThresholds = {1, 1.5, 2, 5};  ///< p of fast_p
   static constexpr std::size_t kTasksMax = 10'000;
 
-  /// Sums of any set of turns.
+  /// Counts and sums over a set of turns.
   struct Counts {
     std::int64_t attempts = 0, unscored = 0, correct = 0, timed = 0, rewards = 0;
     std::array<std::int64_t, kThresholds.size()> faster{};
@@ -43,8 +43,8 @@ class TaskFigures {
     Value value() const;
   };
 
-  /// `episode_return`: of the episode that the turn ended; NaN: none.
-  void add(const TurnLine& turn, double episode_return = std::numeric_limits<double>::quiet_NaN());
+  /// `ended_return`: the return of the episode that this turn ended; NaN if it ended none.
+  void add(const TurnLine& turn, double ended_return = std::numeric_limits<double>::quiet_NaN());
   /// {"tasks": [{"task", "episodes", "attempts", "unscored", "outcomes": {NAME: COUNT}, "correct", "success", "fast_p": {"1": SHARE},
   ///  "best_speedup", "best_low", "best_high", "speedup_mean", "reward_mean", "returns", "return_mean"}], "left_out", "all"}.
   /// "best_low" and "best_high": the best speedup's interval, nil if unknown. "speedup_mean" is the geometric mean of

@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kNameBytes = 256;  // bytes of a name in an error
+constexpr std::size_t kNameBytes = 256;  // of a journal's name in an error message
 constexpr std::string_view kLogin = "/api/login", kEpisodes = "/api/episodes";
 
 /// Gives an acquired semaphore back.
@@ -52,7 +52,7 @@ Result<const EpisodePages*> chosen_journal(const std::vector<WebSources::Journal
                                   [&](const auto& one) { return one.name == asked->second; });
   if (found != journals.end()) return found->episodes;
   return not_found("journal: found '" + cut_end(asked->second, kNameBytes) +
-                   "', expected a name of /api/about");
+                   "', expected a name that /api/about lists");
 }
 
 std::string member_text(const Value& map, std::string_view key) {

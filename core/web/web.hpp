@@ -16,7 +16,7 @@ struct WebSources {
   /// Empty: there is no server, and so no metrics, health or live view.
   std::function<Result<Value>(const std::string& verb, const Value& body)> server;
   struct Journal {
-    std::string name;  ///< in addresses and on the page; each journal has its own
+    std::string name;  ///< unique; shown on the page and used in addresses
     EpisodePages* episodes;
   };
   std::vector<Journal> journals = {};

@@ -98,7 +98,7 @@ std::string code_text(const Value& facts) {
   return text;
 }
 
-/// What the report left out because of its limits; empty: nothing.
+/// A line for each part that the report left out because of a limit.
 std::string left_out_text(const Value& facts) {
   std::string text;
   for (const Value& what : list_of(facts, "left_out"))
@@ -149,8 +149,7 @@ std::string sanitize_text(const Value& facts) {
   const std::string where = call.empty() ? "" : " in the call with " + call;
   if (is_set(facts, "starved"))
     return "Under the sanitizers, the kernel did not finish, because other work used its core. "
-           "This "
-           "says nothing about the kernel; call the tool again.\n";
+           "This says nothing about the kernel; call the tool again.\n";
   if (is_set(facts, "timed_out"))
     return "Under the sanitizers, the kernel did not finish within the time limit" + where +
            ". Check that its loops end.\n";

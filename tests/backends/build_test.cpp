@@ -92,7 +92,7 @@ std::string machine_code(const std::string& library) {
   return "";
 }
 
-/// In C, these pragmas change macros, but not if the source is preprocessed on its own before.
+/// In C, these pragmas change macros, unless the source is preprocessed in a separate step.
 TEST_P(BackendBuild, ReportOnTheCode_LeavesTheMachineCodeAsItIs) {
   if (dialect_of(*current()).language != "c++") GTEST_SKIP() << "the backend builds no host code";
   for (const char* pragma : {"optimize(\"fast-math\")", "target(\"avx2,fma\")", "optimize(3)"}) {
@@ -116,7 +116,7 @@ TEST_P(BackendBuild, ReportOnTheCode_LeavesTheMachineCodeAsItIs) {
   }
 }
 
-/// GCC's remarks are in a file. Its other words have text of the source.
+/// GCC writes its remarks to a file. Its other output can contain text of the source.
 TEST_P(BackendBuild, ReportOnTheCode_HasNoTextOfAPragmaMessage) {
   if (dialect_of(*current()).language != "c++") GTEST_SKIP() << "the backend builds no host code";
   Value asked = request(

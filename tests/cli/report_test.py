@@ -49,7 +49,7 @@ class Report(unittest.TestCase):
         ):
             with self.subTest(path):
                 self.assertIn(said, self.refused(path, "-o", output))
-                self.assertFalse(output.exists(), "no report of a part")
+                self.assertFalse(output.exists(), "no report of some of the journals")
 
     def test_arguments_that_do_not_fit_are_named(self) -> None:
         journal = self.journal
@@ -58,10 +58,10 @@ class Report(unittest.TestCase):
         self.assertIn(f"found the journal {journal} twice", self.refused(journal, journal))
         nine = [self.here / f"{number}.db" for number in range(9)]
         self.assertIn("found 9 journals, expected at most 8", self.refused(*nine))
-        self.assertIn("this is the journal; name another file", self.refused(journal, "-o", journal))
+        self.assertIn("it is one of the journals", self.refused(journal, "-o", journal))
         link = self.here / "link.html"
         link.symlink_to(journal)
-        self.assertIn("this is the journal; name another file", self.refused(journal, "-o", link))
+        self.assertIn("it is one of the journals", self.refused(journal, "-o", link))
         self.assertIn("found a folder, expected a file", self.refused(journal, "-o", self.here))
         self.assertEqual(journal.read_bytes(), before)
 

@@ -1,4 +1,4 @@
-"""hone top in a pseudo-terminal: what it shows, and that the terminal is as before whatever ends it."""
+"""hone top in a pseudo-terminal: what it shows, and that it restores the terminal however it ends."""
 
 import fcntl
 import json
@@ -47,7 +47,7 @@ class Shown:
         fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def wait_for(self, words: bytes) -> bytes:
-        """All that was written until these words, which must come after what an earlier call returned."""
+        """The output up to and with these words, from the end of what the previous call returned."""
         until_s = time.monotonic() + WAIT_S
         while words not in self.said:
             left_s = until_s - time.monotonic()

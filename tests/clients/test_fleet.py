@@ -262,7 +262,7 @@ def test_the_log_names_a_server_that_does_not_answer(
     dead = f"tcp://127.0.0.1:{free_port()}"
     with hone.connect([dead, *endpoints_of(two)]):
         wait_until(lambda: bool(caplog.records))
-        time.sleep(1)  # four more looks
+        time.sleep(1)  # the watch runs four more times
     (record,) = caplog.records
     assert record.getMessage().startswith(f"server {dead} has not answered for ")
     assert "new episodes go to other servers" in record.getMessage()

@@ -1,4 +1,4 @@
-"""hone report on journals of a real server: its figures are those of the episodes, whatever chooses them."""
+"""hone report on journals of a real server: its figures match the exported episodes, with and without filters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUICK = "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_m
 
 
 def played(folder: Path, codes: list[str], *, name: str, hostile: bool = False) -> Path:
-    """A journal with one episode of these turns and one that is left open; `hostile`: and one of hostile texts."""
+    """A journal with one ended and one open episode; `hostile`: also with one episode for each hostile text."""
     journal = folder / name
     settings = [f"journal.path={journal}", f"environment.max_turns={len(codes)}", "environment.stop_reward=null", QUICK]
     server = RealServer(folder / "serve.log", 0, *(word for one in settings for word in ("--set", one)))
@@ -170,15 +170,15 @@ def test_damaged_episodes_are_left_out_and_named(journals: tuple[Path, Path], tm
         database.execute("UPDATE turns SET reward = 77 WHERE turn = 2")
     database.close()
     done = ran("report", copy, "-o", output, "--json", status=1)
-    assert "1 episodes are left out, because they are damaged; the first: " in done.stderr
+    assert "damaged episodes left out: 1; the first: " in done.stderr
     assert len(done.stderr.splitlines()) == 1
     (report,) = json.loads(done.stdout)["journals"]
     assert (report["damaged"], report["episodes"]["all"]) == (1, 1)
-    assert "1 damaged episodes are left out" in Elements(output.read_text()).text
+    assert "Damaged episodes left out: 1" in Elements(output.read_text()).text
 
 
 def test_without_a_file_the_totals_are_printed(journals: tuple[Path, Path]) -> None:
     lines = ran("report", *journals).stdout.splitlines()
     assert lines[0].split()[:3] == ["journal", "episodes", "attempts"]
     assert lines[1].split()[:4] == ["before.db", "2", "3", "33"]
-    assert lines[3] == "the whole report: hone report … -o report.html"
+    assert lines[3] == "for the full report, add -o report.html"

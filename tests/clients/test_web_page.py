@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import random
@@ -399,6 +400,23 @@ def test_a_report_is_read_from_its_file_and_runs_nothing(site: Site, browser: Br
     browser.value("document.body.append(Object.assign(document.createElement('img'), {src: '//evil.invalid/x'})), 0")
     browser.wait("document.images[0].complete")
     assert any("Content Security Policy" in one for one in browser.messages), browser.messages
+
+
+def test_a_report_without_escapes_and_policy_would_run_payloads(site: Site, browser: Browser, tmp_path: Path) -> None:
+    """Each of the two defences suffices for these payloads, and without both they run."""
+    output = tmp_path / "report.html"
+    subprocess.run([os.environ["HONE_BINARY"], "report", site.journal, "-o", output], check=True)
+    unescaped = html.unescape(output.read_text())
+    policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+    assert len(policy.findall(unescaped)) == 1
+    for text, runs in ((output.read_text(), False), (unescaped, False), (policy.sub("", unescaped), True)):
+        output.write_text(text)
+        browser.call("Page.navigate", url="about:blank")
+        browser.call("Page.navigate", url=output.as_uri())
+        browser.wait("document.readyState === 'complete' && document.querySelector('svg.chart') !== null")
+        if runs:
+            browser.wait("window.pwned.length > 0")
+        assert (browser.value("window.pwned") != []) == runs
 
 
 def test_hidden_characters_are_shown_in_a_report_as_on_the_page(site: Site, browser: Browser, tmp_path: Path) -> None:

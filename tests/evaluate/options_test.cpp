@@ -1,4 +1,4 @@
-// Cores of devices, those that are left for programs outside measurements, and devices of one kind.
+// Cores of devices, cores for programs outside measurements, and checks of several devices.
 #include "evaluate/options.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,8 @@ TEST(LikeDevices, OtherNameOrDriver_IsRefusedWithBoth) {
   EXPECT_EQ(why_unlike({h200, h200}, true), "");
   EXPECT_EQ(why_unlike({h200, facts_of("A100", "CUDA 13.0", true)}, false),
             "cuda.devices: device 6 is A100, driver CUDA 13.0, and device 4 is H200, driver "
-            "CUDA 13.0; a server's devices are of one kind: start a server for each kind");
+            "CUDA 13.0; expected the same name and driver; start one server for each kind of "
+            "device");
   EXPECT_NE(why_unlike({h200, facts_of("H200", "CUDA 12.9", true)}, false), "");
 }
 
@@ -56,8 +57,9 @@ TEST(LikeDevices, FilesAreNotKnown_AndModulesAreOn_IsRefused) {
   EXPECT_EQ(why_unlike({unknown, unknown}, false), "");
   EXPECT_EQ(why_unlike({unknown}, true), "");
   EXPECT_EQ(why_unlike({unknown, unknown}, true),
-            "cuda.devices: found 2 devices; expected one, because the files of device 4 are not "
-            "known, so that modules cannot be kept from using others");
+            "cuda.devices: found 2 devices; expected one, because the device nodes of device 4 "
+            "are unknown, so modules could use other devices; start one server for each device, "
+            "each in its own container");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Hostile text in a compiler's report: inline assembler puts any line into it.
+// Hostile text in a compiler's report: inline assembler can put any line into it.
 #include "examine/code_report.hpp"
 
 #include <gmock/gmock.h>

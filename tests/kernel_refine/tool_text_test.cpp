@@ -1,4 +1,4 @@
-// What a model reads of the facts that tools found.
+// The text that a model gets for the facts of a tool.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -80,7 +80,7 @@ Submission honest_submission(const std::string& client) {
   return submission;
 }
 
-/// The first submission's device does nothing else until the second one has its verdict.
+/// The first submission keeps its device until the second one has its verdict.
 TEST_F(DeviceModuleLanes, SecondDevice_JudgesWhileTheFirstIsBusy) {
   DeviceFolder folder;
   folder.set_devices(2);

@@ -83,7 +83,7 @@ class NodesOfNoDriver {
 
  private:
   static constexpr unsigned kMajor =
-      511;  // the last of those that drivers get when they are loaded
+      511;  // the last major number that Linux gives a driver when it loads
   const std::string pattern_ = "/dev/hone_test_" + std::to_string(::getpid()) + "_";
 };
 

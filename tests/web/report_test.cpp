@@ -1,4 +1,4 @@
-// Reports of journals: what is counted once, how times are grouped, and that no text of a journal becomes markup.
+// Reports of journals: counts, time intervals, and the escaping of a journal's texts.
 #include <gtest/gtest.h>
 
 #include <cmath>

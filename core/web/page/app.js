@@ -353,7 +353,7 @@ function complain(error) {
 
 // ---- journals
 
-/** The journal of an address, of those that this page shows; "" is the first. */
+/** The journal that an address names if this page shows it, else "", which means the first. */
 function journalOf(name) {
   return name && list(about.journals).includes(name) ? name : "";
 }
@@ -364,7 +364,7 @@ function api(path, query) {
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
-/** Chooses one of several journals; null where there is one. */
+/** A control that chooses one of several journals; null if there is only one. */
 function journalChoice(name, said, chosen, changed) {
   if (list(about.journals).length < 2) return null;
   const select = h("select", {name, id: name}, about.journals.map((one) => h("option", {value: one}, cut(one, 40))));
@@ -387,14 +387,14 @@ function record(reply) {
   while (live.samples.length > 301 || reply.at - live.samples[0].at > 300) live.samples.shift();
 }
 
-/** How much a figure of the samples grew per second in the last `span` seconds. Without `of`: evaluations. */
+/** Growth per second of a figure of the samples over the last `span` seconds (default: finished evaluations). */
 function rate(span, of = (sample) => sample.done) {
   const last = live.samples.at(-1);
   const first = live.samples.find((sample) => last.at - sample.at <= span);
   return first && last.at > first.at ? (of(last) - of(first)) / (last.at - first.at) : null;
 }
 
-/** The share of the last 10 s in which each device had a submission: "0: 83 % busy, 1: 79 % busy". */
+/** The busy share of each device in the last 10 s, as the mean over its lanes: "0: 83 % busy, 1: 79 % busy". */
 function occupancy(evaluator) {
   const devices = entries(evaluator.by_device);
   return devices.map(([device]) => {
@@ -496,7 +496,7 @@ function tasksView(query) {
     {node: outcomeBar(one.outcomes, 140, 12), key: JSON.stringify(one.outcomes)}, percent(one.success), ...P.map((p) => percent((one.fast_p || {})[p])), times(one.best_speedup), figure(one.reward_mean), figure(one.return_mean)]}));
   const node = h("div", {}, h("h1", {}, "Tasks"), h("div", {class: "tiles"}, Object.values(t).map((one) => one.node)),
     h("section", {class: "card"}, h("form", {class: "filter", submit: (event) => event.preventDefault()}, journalChoice("journal", "Journal", journal, (one) => { location.hash = link("tasks", {journal: one}); }), h("label", {class: "grow"}, "Filter", search)), table.node, left,
-      h("p", {class: "dim"}, "An attempt is a turn with a verdict. fast p is the share of attempts that are correct and more than p times as fast as the baseline. The mean return is that of the episodes that ended, from their first turn on.")));
+      h("p", {class: "dim"}, "An attempt is a turn with a verdict. fast p is the share of attempts that are correct and more than p times as fast as the baseline. The mean return is the mean over the ended episodes, counted from their first turn.")));
   async function refresh() {
     reply = await get(api("/api/tasks", {journal}));
     const all = reply.all || {};

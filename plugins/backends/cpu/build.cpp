@@ -38,7 +38,7 @@ constexpr const char* kRemarks = "report.txt";
 constexpr const char* kLinked = "report.out";
 constexpr const char* kProgram = "./report";
 constexpr double kProgramSeconds = 10;  // for a program with sanitizers
-// Bytes of one text of a report. Above the host's limit, so that the host sees that a text is cut (examine/assembly.hpp).
+// Bytes of one text of a report. It is above kCodeTextMax (examine/assembly.hpp), so that the host notices a text that is too long.
 constexpr std::size_t kReportMax = std::size_t{3} << 20;
 
 struct Ran {
@@ -143,7 +143,7 @@ void append(std::vector<std::string>& command, std::initializer_list<std::string
   command.insert(command.end(), words);
 }
 
-/// The flags that both the compiler proper and the linker get.
+/// The compiler, its options, and the flags of both compiling and linking.
 std::vector<std::string> native_start(const Value& options) {
   std::vector<std::string> command = command_start(options);
   if (options.at("threads").as_int() > 1) command.push_back("-fopenmp");
@@ -189,10 +189,10 @@ bool succeeded(const Ran& ran) {
 /// The assembler text of a source.
 std::string assembly_name(std::size_t source) { return "report-" + std::to_string(source) + ".s"; }
 
-/// Compiles the sources to assembler text, and makes the artifact from that text, so that a source cannot show other code than it
-/// runs. Rationale: this is what the compiler does for a build without a report. -save-temps is not: GCC then preprocesses
-/// a source in C first, and its pragmas for options no longer change macros such as __AVX2__. -g1 adds lines and does
-/// not change the code.
+/// Compiles the sources to assembler text, and assembles the artifact from that text, so that the report is of the code that
+/// runs. (Inline assembler can still add lines that the assembler skips.) Rationale: a build without a report does the same
+/// inside the compiler. With -save-temps, GCC preprocesses a C source separately, and pragmas for options then do not
+/// change macros such as __AVX2__. -g1 adds line numbers and does not change the code.
 Ran build_with_code_report(const Value& request, const Value& options, double seconds_max,
                            Value& result) {
   static constexpr double kLeastSeconds = 2;  // for each further command, within the host's grace
@@ -226,7 +226,7 @@ Ran build_with_code_report(const Value& request, const Value& options, double se
   append(link, {"-o", kArtifact, "-lm"});
   Ran linked = run(link, left_s());
   if (succeeded(linked)) {
-    // Other words of GCC are no remarks: `#pragma message` puts the source's own text among them.
+    // GCC's other output is not used: `#pragma message` can put text of the source into it.
     const std::string remarks = is_clang ? all.words : read_start(kRemarks, kReportMax);
     const std::string assembly = read_start(assembly_name(0).c_str(), kReportMax);
     result.set("report", Value::map({{"assembly", assembly}, {"remarks", remarks}}));
@@ -273,7 +273,7 @@ void add_sanitizer_report(const Value& request, const Value& options, double sec
   if (!succeeded(compiled)) return;
   make_program();
   const Ran ran = run({kProgram}, std::min(seconds_max, kProgramSeconds));
-  // Rationale: the program and this process may share their only core, so the program's own work starves it here, too.
+  // Rationale: the program may share the only core with this process, which then seems starved by the program's own work.
   const bool starved = ran.starved && ran.core_s < kProgramSeconds / 3;
   const bool unfinished = ran.timed_out || ran.starved;
   const int status = unfinished                ? 128 + SIGKILL

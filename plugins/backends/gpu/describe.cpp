@@ -46,9 +46,10 @@ Value texts(const char* const (&items)[count]) {
 
 }  // namespace
 
-std::vector<std::string> other_nodes(const std::string& folder, const std::string& prefix,
-                                     int number) {
+std::optional<std::vector<std::string>> other_nodes(const std::string& folder,
+                                                    const std::string& prefix, int number) {
   std::vector<std::string> nodes;
+  bool is_there = false;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
@@ -56,8 +57,11 @@ std::vector<std::string> other_nodes(const std::string& folder, const std::strin
     const bool is_device = name.size() > prefix.size() &&
                            name.compare(0, prefix.size(), prefix) == 0 &&
                            name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
-    if (is_device && name != prefix + std::to_string(number)) nodes.push_back(at->path().string());
+    const bool is_own = name == prefix + std::to_string(number);
+    is_there = is_there || is_own;
+    if (is_device && !is_own) nodes.push_back(at->path().string());
   }
+  if (!is_there) return std::nullopt;
   std::sort(nodes.begin(), nodes.end());
   return nodes;
 }

@@ -18,12 +18,12 @@ hone::plugin::Value probed(const hone_host* host);
 
 /// The devices that the vendor's kernel module lists, by the kernel's files: [{"index", "name", "cores"}].
 hone::plugin::Value listed_devices();
-/// The device nodes of the machine's other devices, without those that devices share. `pci`: a device's fact of this name.
-/// Nothing if the device's own node is not known.
+/// The device nodes that a process with this device does not need. `pci`: a device's fact of this name. Nothing if the
+/// device's own node is not known.
 std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci);
-/// The nodes `folder`/`prefix`NUMBER, but not that of `number`.
-std::vector<std::string> other_nodes(const std::string& folder, const std::string& prefix,
-                                     int number);
+/// The nodes `folder`/`prefix`NUMBER, but not that of `number`. Nothing if that one does not exist.
+std::optional<std::vector<std::string>> other_nodes(const std::string& folder,
+                                                    const std::string& prefix, int number);
 /// The kernel module's version; "" where there is none.
 std::string module_version();
 

@@ -29,10 +29,10 @@ def _without_empty(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_json(given: str | bytes) -> Any:  # noqa: ANN401
-    """The value of JSON that a model wrote as the arguments of a call; empty is an empty object.
+    """Parses the JSON that a model wrote as the arguments of a call. Empty text is ``{}``.
 
     Raises:
-        ValueError: It is not JSON, or too large to read. The message is for the model.
+        ValueError: It is not JSON, or is nested too deeply. The message is for the model.
     """
     try:
         return json.loads(given or "{}")

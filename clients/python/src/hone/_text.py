@@ -10,3 +10,14 @@ def sendable(text: str) -> str:
     and UTF-8 cannot hold it. Two halves that stand side by side become their character.
     """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def printable(text: object, length: int = 200) -> str:
+    """The text for one line of a terminal or a log, without control characters.
+
+    Args:
+        text: A message that another program may have chosen.
+        length: Most characters; the rest is replaced by "…".
+    """
+    shown = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in str(text))
+    return shown if len(shown) <= length else shown[: length - 1] + "…"

@@ -36,7 +36,7 @@ class CompilerTime {
     return passed_s_ > kShareIfIdle * seconds_max_ && !is_starved();
   }
 
-  /// The clock of the limit.
+  /// The clock that the limit counts (s).
   static double now_s() { return seconds_of(CLOCK_MONOTONIC); }
 
   /// Whether probes of a few ms of work took far longer by the clock than in processor time.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "describe.hpp"
 
@@ -14,6 +15,16 @@ constexpr char kFolder[] = "/proc/driver/nvidia";
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t");
   return first == std::string::npos ? "" : text.substr(first);
+}
+
+/// Nodes of switches, displays and tools, such as nvidia-nvswitch0. A computation needs nvidiactl and nvidia-uvm only.
+void add_control_nodes(std::vector<std::string>& nodes) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at("/dev", error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.rfind("nvidia-", 0) == 0 && name != "nvidia-uvm") nodes.push_back(at->path().string());
+  }
 }
 
 }  // namespace
@@ -39,7 +50,7 @@ hone::plugin::Value listed_devices() {
 }
 
 std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci) {
-  // The kernel module writes four digits of the domain, and the fact "pci" has eight.
+  // The kernel module writes the PCI domain with four digits; the fact "pci" has eight.
   constexpr std::size_t kMoreDigits = 4;
   if (pci.size() <= kMoreDigits) return std::nullopt;
   std::ifstream information(std::string(kFolder) + "/gpus/" + pci.substr(kMoreDigits) +
@@ -49,7 +60,9 @@ std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci) 
     if (line.rfind(kMinor, 0) != 0) continue;
     const std::string number = trimmed(line.substr(sizeof kMinor - 1));
     if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) break;
-    return other_nodes("/dev", "nvidia", std::stoi(number));
+    auto nodes = other_nodes("/dev", "nvidia", std::stoi(number));
+    if (nodes) add_control_nodes(*nodes);
+    return nodes;
   }
   return std::nullopt;
 }

@@ -76,11 +76,14 @@ std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci) 
   unsigned domain = 0, bus = 0, device = 0;
   if (std::sscanf(pci.c_str(), "%x:%x:%x.0", &domain, &bus, &device) != 3) return std::nullopt;
   const long long location = (static_cast<long long>(bus) << 8) | (device << 3);
-  for (const Node& node : device_nodes()) {
-    if (node.domain == domain && node.location == location && node.render > 0)
-      return other_nodes("/dev/dri", "renderD", static_cast<int>(node.render));
-  }
-  return std::nullopt;
+  // Partitions of one device have the same address, and then the own node is not known.
+  const std::vector<Node> nodes = device_nodes();
+  const auto is_own = [&](const Node& node) {
+    return node.domain == domain && node.location == location && node.render > 0;
+  };
+  if (std::count_if(nodes.begin(), nodes.end(), is_own) != 1) return std::nullopt;
+  const auto own = std::find_if(nodes.begin(), nodes.end(), is_own);
+  return other_nodes("/dev/dri", "renderD", static_cast<int>(own->render));
 }
 
 std::string module_version() {

@@ -8,9 +8,9 @@ return. After a fault of the machine the answer has ``mask_sample``, a ``failure
 ``failure_reason``, and Gym keeps it out of all scores. See docs/trainers/nemo_gym.md.
 
 Theory of operation: Gym's agents post a function call of the model to the path that the model
-named, with the same cookies as their own requests. So each route may be called by the model. A
-session has one episode: a second ``/seed_session`` is refused. Any ``/verify`` ends the episode,
-and the session stays, so the agent's own ``/verify`` returns the same reward.
+named, with the cookies of their own requests. So the model can call every route. A session has
+one episode: a second ``/seed_session`` is refused. The first ``/verify`` ends the episode, and
+the session is kept, so that the agent's own ``/verify`` returns the same reward.
 """
 
 from __future__ import annotations
@@ -74,15 +74,15 @@ __all__ = [
     "rows",
 ]
 
-#: Idle time after which another session may drop a session, and end its episode (s).
+#: Idle time after which the start of another session drops a session and ends its episode (s).
 SESSION_SECONDS = 7200.0
-#: Verified sessions that are kept, about 2 KB each. A model that calls ``verify`` could otherwise
-#: wait until its session is dropped, and its sample would be masked.
+#: Limit of verified sessions in memory, about 2 KB each. If it were small, a model could call
+#: ``verify`` and wait until its session is dropped: its sample would then be masked.
 VERIFIED_SESSIONS = 65536
 #: Gym's limit for the length of a failure reason.
 REASON_CHARACTERS = 2000
 
-# In the signed cookie of a session: an episode was started. The model cannot remove it.
+# Key in a session's signed cookie: an episode was started. A model cannot remove it.
 _SEEDED_KEY = "hone_seeded"
 
 _SUBMIT = {
@@ -176,7 +176,7 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
     ray_enabled = False
     config: HoneResourcesServerConfig
     _playing: dict[str, _Session] = PrivateAttr(default_factory=dict)
-    # The session that was verified first comes first.
+    # Ordered by the time of the last ``verify``, the oldest first.
     _verified: OrderedDict[str, _Session] = PrivateAttr(default_factory=OrderedDict)
     _ending: set[asyncio.Task[None]] = PrivateAttr(default_factory=set)
 
@@ -203,9 +203,9 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
                 await session.play.start(body.task, seed=body.seed, group=group)
             except BaseException as error:
                 del self._playing[session_id]
-                session.play.record.fail("reset: it failed")  # for requests that wait for the lock
+                session.play.record.fail("the reset failed")  # for requests that wait for the lock
                 if isinstance(error, HoneError):
-                    raise _refusal(error) from error
+                    raise _http_error(error) from error
                 raise
         request.session[_SEEDED_KEY] = True
         return BaseSeedSessionResponse()
@@ -244,7 +244,7 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
             record.messages, session.play.tools = [], EpisodeTools()  # the rest is small
             self._keep(request.session[SESSION_ID_KEY], session)
             if session.error is not None:
-                raise _refusal(session.error)
+                raise _http_error(session.error)
         if record.fault is not None:
             return self._fault(body, record, VERIFIER_ERROR)
         metrics: dict[str, float] = {"turns": record.turns}
@@ -257,7 +257,7 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
     async def aggregate_metrics(
         self, request: Request, body: AggregateMetricsRequest
     ) -> AggregateMetrics:
-        """Gym's own metrics. Gym asks for them outside of sessions."""
+        """Gym's own metrics. Gym itself requests them without a session that has an episode."""
         self._refuse_in_episode(request, "aggregate_metrics")
         return await super().aggregate_metrics(body)
 
@@ -290,7 +290,7 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
         return self._playing.get(session_id) or self._verified.get(session_id)
 
     def _refuse_in_episode(self, request: Request, name: str) -> None:
-        """Refuses a call of the model: with another episode it would choose its own task.
+        """Refuses a request in a session that has an episode: the model may have sent it.
 
         Raises:
             HTTPException: An episode was started in the session. Agents give the model the text.
@@ -299,7 +299,7 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
             raise HTTPException(409, f"hone: {name}: the session already has an episode")
 
     def _keep(self, session_id: str, session: _Session) -> None:
-        """Moves a session to the verified ones, or to their end."""
+        """Moves a session to the end of the verified ones."""
         self._playing.pop(session_id, None)
         self._verified[session_id] = session
         self._verified.move_to_end(session_id)
@@ -307,7 +307,7 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
     def _drop_old(self) -> None:
         """Drops idle sessions, for example of an agent that was killed, and ends their episodes.
 
-        The episodes end in the background: the caller starts an episode of its own.
+        The episodes end in the background, so that the caller does not wait.
         """
         limit = time.monotonic() - self.config.session_seconds
         idle = [
@@ -325,7 +325,7 @@ class HoneResourcesServer(SimpleResourcesServer):  # type: ignore[misc]
 
 
 async def _end(play: AsyncPlay) -> None:
-    with contextlib.suppress(HoneError):  # then its lease ends it
+    with contextlib.suppress(HoneError):  # the episode ends when its lease expires
         await play.finish()
 
 
@@ -362,8 +362,8 @@ def _last_text(response: Any) -> str:  # noqa: ANN401 - NeMoGymResponse
     return "".join(part.text for part in last.content if part.type == "output_text")
 
 
-def _refusal(error: HoneError) -> HTTPException:
-    """The HTTP error for an error: status 400 if the request is wrong, else 503."""
+def _http_error(error: HoneError) -> HTTPException:
+    """The HTTP response to a failed request: status 400 if the request is wrong, else 503."""
     status = 400 if is_wrong_request(error) else 503
     return HTTPException(status, f"hone: {error.code}: {error}")
 

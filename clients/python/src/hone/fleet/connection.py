@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from hone import _core
+from hone._text import printable
 from hone.errors import HoneError
 
 from .routing import Router, Server
@@ -39,7 +40,7 @@ WATCH_S = 0.25
 RETRY_S = 2.0
 #: Once a server has answered, time that ``connect`` waits for the others (s).
 OTHERS_S = 1.0
-#: Time that a server may be lost, or not answer at first, before a warning in the log (s).
+#: Time without an answer from a server until the log has a warning (s).
 WARN_S = 10.0
 #: Time that a server without episodes is kept after it has left the fleet (s).
 LEFT_S = 60.0
@@ -110,7 +111,7 @@ class Member:
         fingerprint: As in its last hello.
         incarnation: As in its last hello.
         left_at: When it left the fleet (monotonic seconds); None while it is in it.
-        warned: Whether the log has a warning that it is lost.
+        warned: Whether the log has a warning that it does not answer.
     """
 
     endpoint: str
@@ -556,7 +557,7 @@ class FleetConnection:
                 member.lost_at = now
             elif not member.warned and member.left_at is None and now - member.lost_at >= WARN_S:
                 member.warned = True
-                why = "" if member.failure is None else f": {member.failure[2]}"
+                why = "" if member.failure is None else f": {printable(member.failure[2])}"
                 _log.warning(
                     "server %s has not answered for %.0f s; new episodes go to other servers%s",
                     member.endpoint,
@@ -580,7 +581,7 @@ def _watch(of: weakref.ref[FleetConnection], closed: threading.Event) -> None:
             try:
                 connection.set_endpoints(connection._find())
             except HoneError as error:  # the known servers remain
-                _log.warning("cannot ask for the fleet's servers: %s", error)
+                _log.warning("cannot ask for the fleet's servers: %s", printable(error))
             next_find = time.monotonic() + RETRY_S
         connection._look()
         del connection

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TextIO
 
+from hone._text import printable
+
 from ._attempt import Attempt
 from ._settings import Settings
 from ._summary import spend
@@ -60,6 +62,7 @@ class Progress:
     def say(self, line: str) -> None:
         """Prints a line above the bar."""
         if self._to is not None:
+            line = printable(line, 2000)
             print(f"\r\033[K{line}" if self._live else line, file=self._to, flush=True)
 
     def milestone(self) -> None:

@@ -85,7 +85,7 @@ class _Rollout:
         self._described = described
         self._in_a_row = 0
         self._begun = any(one.start for one in book.every())
-        self._refused: dict[str, str] = {}  # messages by sample, which are not shown yet
+        self._refused: dict[str, str] = {}  # messages by sample, not yet shown
         self.book = book
         self.progress = progress
         self._queue = deque(self._left())
@@ -202,7 +202,7 @@ class _Rollout:
             self._stuck(attempt, str(error))
 
     def _show_refused(self) -> None:
-        """Shows refusals once a sample has begun. If none begins, they are one error of usage."""
+        """Shows refusals once a sample has begun. If none begins, ``play`` raises one error."""
         if self._begun:
             for key, message in self._refused.items():
                 self.progress.failure(f"{key}: {message}")
