@@ -213,8 +213,8 @@ std::string flat_name(std::string_view path) {
 void flatten(PrometheusText& text, const std::string& path, const Value& value) {
   if (value.is_map()) {
     for (const auto& [key, member] : value.as_map()) {
-      // Clients and tasks are labels, never part of a name.
-      if ((key != "clients" && key != "tasks") || !member.is_map())
+      // Clients, tasks and devices are labels, never part of a name.
+      if ((key != "clients" && key != "tasks" && key != "by_device") || !member.is_map())
         flatten(text, path + "_" + key, member);
     }
   } else if ((value.is_number() && std::isfinite(value.as_double())) || value.is_bool()) {

@@ -92,6 +92,11 @@ int32_t facts(hone_device* device, hone_sink* out, hone_error* error) {
 
 Value spoilt_request(Value request) {
   if (broken("builds_any_entry")) request.set("entries", Value::array());
+  if (broken("reports_on_other_code") && request.at("options").find("report") != nullptr) {
+    Value options = request.at("options");
+    options.set("flags", Value::array({"-O0"}));
+    request.set("options", std::move(options));
+  }
   if (broken("has_no_headers")) {
     Value source = request.at("sources").as_array().at(0);
     std::string text = source.at("text").as_string();
@@ -117,6 +122,11 @@ int32_t build(const hone_host* host, hone_bytes request, hone_sink* out, hone_er
         if (broken("never_times_out") && (map.at("failure").as_string() == "timed_out" ||
                                           map.at("failure").as_string() == "starved"))
           map.set("failure", "refused");
+        if (broken("remarks_are_diagnostics") && map.find("report") != nullptr) {
+          Value report = map.at("report");
+          report.set("remarks", map.at("diagnostics"));
+          map.set("report", std::move(report));
+        }
         if (broken("makes_no_artifact")) map.set("artifact", Value::bytes(""));
       });
   if (code == HONE_OK || !broken("errors_are_results")) return code;

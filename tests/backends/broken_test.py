@@ -37,6 +37,8 @@ MISTAKES = {
     "BackendBuild.MissingEntry_IsRefused": ["cpu builds_any_entry"],
     "BackendBuild.InvalidRequest_IsRefused": ["cpu errors_are_results"],
     "BackendBuild.Mistake_IsReportedAtItsLine": ["cpu says_nothing"],
+    "BackendBuild.ReportOnTheCode_HasNoTextOfAPragmaMessage": ["cpu remarks_are_diagnostics"],
+    "BackendBuild.ReportOnTheCode_LeavesTheMachineCodeAsItIs": ["cpu reports_on_other_code"],
     "BackendBuild.Toolchain_IsDeterministic": ["cpu toolchain_wavers"],
     "BackendFacts.Facts_BelongToTheRequestedDevice": ["cpu opens_another_device"],
     "BackendFacts.ReopenedDevice_HasTheSameFacts": ["cpu closes_for_all"],
