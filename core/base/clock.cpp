@@ -17,13 +17,14 @@ double wall_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
+std::string utc_text(double seconds, const char* format) {
+  const auto whole = static_cast<std::time_t>(seconds);
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&whole, &parts);
   char text[32];
-  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, size};
+  return {text, std::strftime(text, sizeof text, format, &parts)};
 }
+
+std::string utc_now() { return utc_text(wall_s(), "%Y-%m-%dT%H:%M:%SZ"); }
 
 }  // namespace hone

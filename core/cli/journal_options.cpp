@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/nearest.hpp"
 #include "base/utf8.hpp"
@@ -151,13 +151,6 @@ Result<StoredEpisode> find_episode(const JournalReader& reader, const std::strin
   return std::move(*stored);
 }
 
-std::string date_text(double seconds) {
-  const auto whole = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  ::gmtime_r(&whole, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  return text;
-}
+std::string date_text(double seconds) { return utc_text(seconds, "%Y-%m-%d %H:%M:%S"); }
 
 }  // namespace hone

@@ -36,12 +36,6 @@ class ReadingLine {
   double next_s_ = monotonic_s() + kQuietS;
 };
 
-double member_number(const Value& map, std::string_view key) {
-  const Value* found = map.find(key);
-  return found != nullptr && found->is_number() ? found->as_double()
-                                                : std::numeric_limits<double>::quiet_NaN();
-}
-
 class ReportCommand : public Command {
  public:
   std::string name() const override { return "report"; }
@@ -165,11 +159,11 @@ class ReportCommand : public Command {
       rows.push_back({{journal.find("name")->as_string(), Colour::kBold},
                       right(integer(*journal.find("episodes"), "all")),
                       right(integer(all, "attempts")),
-                      right(percent_text(member_number(all, "success"))),
-                      right(percent_text(member_number(*all.find("fast_p"), "1"))),
-                      right(times_text(member_number(all, "best_speedup"))),
-                      right(figure_text(member_number(all, "reward_mean"))),
-                      right(figure_text(member_number(all, "return_mean")))});
+                      right(percent_text(number_or_nan(member_or_nil(all, "success")))),
+                      right(percent_text(number_or_nan(member_or_nil(*all.find("fast_p"), "1")))),
+                      right(times_text(number_or_nan(member_or_nil(all, "best_speedup")))),
+                      right(figure_text(number_or_nan(member_or_nil(all, "reward_mean")))),
+                      right(figure_text(number_or_nan(member_or_nil(all, "return_mean"))))});
     }
     terminal.table({"journal", "episodes", "attempts", "success", "fast_1", "best speedup",
                     "mean reward", "mean return"},

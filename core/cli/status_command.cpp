@@ -18,18 +18,8 @@ Result<std::unique_ptr<Client>> connect_to(const RunningServer& server) {
   return server.connect(std::move(options));
 }
 
-Value member_of(const Value& map, std::string_view key) {
-  const Value* found = map.is_map() ? map.find(key) : nullptr;
-  return found == nullptr ? Value() : *found;
-}
-
-std::string text_of_member(const Value& map, std::string_view key) {
-  const Value found = member_of(map, key);
-  return found.is_string() ? found.as_string() : "";
-}
-
 std::string count_of(const Value& map, std::string_view key) {
-  const Value found = member_of(map, key);
+  const Value found = member_or_nil(map, key);
   return found.is_number() ? std::to_string(static_cast<std::int64_t>(found.as_double())) : "?";
 }
 
@@ -62,11 +52,11 @@ class MetricsCommand : public Command {
     const auto said = (*client)->call("metrics", Value::map({{"format", format}}));
     if (!said) return terminal.fail(said.error());
     if (prometheus_) {
-      std::string text = text_of_member(*said, "text");
+      std::string text = text_or_empty(member_or_nil(*said, "text"));
       if (text.ends_with('\n')) text.pop_back();
       terminal.line(text);
     } else {
-      terminal.json(member_of(*said, "metrics"), 2);
+      terminal.json(member_or_nil(*said, "metrics"), 2);
     }
     return kExitOk;
   }
@@ -99,37 +89,38 @@ class StatusCommand : public Command {
     const auto metrics = (*client)->call("metrics", Value::map());
     if (!metrics) return terminal.fail(metrics.error());
     const Value hello = (*client)->hello();
-    const Value service = member_of(member_of(*metrics, "metrics"), "service");
+    const Value service = member_or_nil(member_or_nil(*metrics, "metrics"), "service");
     if (json_) {
       terminal.json(Value::map({{"health", *health}, {"server", hello}, {"service", service}}), 2);
     } else {
       print(terminal, *health, hello, service);
     }
-    return text_of_member(*health, "status") == "serving" ? kExitOk : kExitNo;
+    return text_or_empty(member_or_nil(*health, "status")) == "serving" ? kExitOk : kExitNo;
   }
 
  private:
   static void print(Terminal& terminal, const Value& health, const Value& hello,
                     const Value& service) {
-    const std::string status = text_of_member(health, "status");
-    const Value uptime = member_of(health, "uptime_s");
-    const Value steps = member_of(service, "steps"), episodes = member_of(service, "episodes"),
-                evaluator = member_of(service, "evaluator"),
-                journal = member_of(service, "journal");
-    const Value drain_ms = member_of(health, "drain_ms");
+    const std::string status = text_or_empty(member_or_nil(health, "status"));
+    const Value uptime = member_or_nil(health, "uptime_s");
+    const Value steps = member_or_nil(service, "steps"),
+                episodes = member_or_nil(service, "episodes"),
+                evaluator = member_or_nil(service, "evaluator"),
+                journal = member_or_nil(service, "journal");
+    const Value drain_ms = member_or_nil(health, "drain_ms");
     const std::string until =
         drain_ms.is_int() ? ": ends within " + std::to_string(drain_ms.as_int() / 1000 + 1) + " s"
                           : "";
     std::vector<Row> rows{
         {{"status"}, {status + until, status == "serving" ? Colour::kGreen : Colour::kRed}}};
-    if (const Value problems = member_of(health, "problems"); problems.is_array()) {
+    if (const Value problems = member_or_nil(health, "problems"); problems.is_array()) {
       for (const Value& one : problems.as_array()) rows.push_back({{""}, {one.as_string()}});
     }
     rows.push_back({{"server"},
-                    {text_of_member(hello, "server") + ", up " +
+                    {text_or_empty(member_or_nil(hello, "server")) + ", up " +
                      duration_text(uptime.is_number() ? uptime.as_double() : 0) + ", isolation " +
-                     text_of_member(hello, "isolation")}});
-    rows.push_back({{"measures"}, {text_of_member(hello, "fingerprint")}});
+                     text_or_empty(member_or_nil(hello, "isolation"))}});
+    rows.push_back({{"measures"}, {text_or_empty(member_or_nil(hello, "fingerprint"))}});
     rows.push_back({{"steps"},
                     {count_of(steps, "under_way") + " under way, " + count_of(steps, "done") +
                      " done, " + count_of(steps, "unscored") + " not scored"}});

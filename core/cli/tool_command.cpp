@@ -41,7 +41,7 @@ class ToolCommand : public Command {
   void declare(OptionSet& options) override {
     if (!fixed_) {
       options.text({.name = "TOOL",
-                    .doc = "what to do with the kernel",
+                    .doc = "tool to run",
                     .value = "TOOL",
                     .choices = tool_names(),
                     .required = true},

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/readable.hpp"
 #include "web/html_text.hpp"
 
@@ -22,36 +22,25 @@ constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;  //
 constexpr std::size_t kTaskLinesMin = 3;  // an empty line, the titles and one task
 constexpr std::size_t kCaughtShown = 6;   // clients of each class
 
-const Value& member(const Value& map, std::string_view key) {
-  static const Value nil;
-  const Value* found = map.is_map() ? map.find(key) : nullptr;
-  return found != nullptr ? *found : nil;
-}
-const Value::Map& entries(const Value& map) {
-  static const Value::Map none;
-  return map.is_map() ? map.as_map() : none;
-}
-double number(const Value& value) { return value.is_number() ? value.as_double() : kUnknown; }
 double number_or_0(const Value& value) {
   return value.is_number() && std::isfinite(value.as_double()) ? value.as_double() : 0;
 }
-std::string text(const Value& value) { return value.is_string() ? value.as_string() : ""; }
 
 double sum(const Value& counts) {
   double total = 0;
-  for (const auto& [name, count] : entries(counts)) total += number_or_0(count);
+  for (const auto& [name, count] : map_or_empty(counts)) total += number_or_0(count);
   return total;
 }
 double mean(const Value& of) {
-  const double count = number_or_0(member(of, "count"));
-  return count > 0 ? number_or_0(member(of, "sum")) / count : kUnknown;
+  const double count = number_or_0(member_or_nil(of, "count"));
+  return count > 0 ? number_or_0(member_or_nil(of, "sum")) / count : kUnknown;
 }
 
 /// The upper bound of the histogram's interval in which a quantile lies.
 double quantile(const Value& of, double q) {
-  const double total = number_or_0(member(of, "count"));
+  const double total = number_or_0(member_or_nil(of, "count"));
   std::vector<std::pair<double, double>> buckets;
-  for (const auto& [text, count] : entries(member(of, "buckets"))) {
+  for (const auto& [text, count] : map_or_empty(member_or_nil(of, "buckets"))) {
     const double bound = std::atof(text.c_str());
     if (std::isfinite(bound)) buckets.emplace_back(bound, number_or_0(count));
   }
@@ -85,14 +74,7 @@ std::string bytes_text(double bytes) {
   for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1000;
   return std::isfinite(bytes) ? short_number(bytes) + " " + units[unit] : "–";
 }
-std::string clock_text(double at) {
-  const auto whole = static_cast<std::time_t>(at);
-  std::tm parts{};
-  ::gmtime_r(&whole, &parts);
-  char digits[32];
-  std::strftime(digits, sizeof digits, "%H:%M:%S UTC", &parts);
-  return digits;
-}
+std::string clock_text(double at) { return utc_text(at, "%H:%M:%S UTC"); }
 
 /// A name's first characters, padded to a column.
 Cell name_cell(const std::string& name, Colour colour = Colour::kPlain) {
@@ -122,7 +104,7 @@ Row titles(const std::string& first, const std::vector<const char*>& others) {
 /// "correct 12 (60 %)  wrong 8 (40 %)": the most frequent first.
 std::string shares_text(const Value& counts, bool shares) {
   std::vector<std::pair<std::string, double>> order;
-  for (const auto& [name, count] : entries(counts)) {
+  for (const auto& [name, count] : map_or_empty(counts)) {
     if (number_or_0(count) > 0) order.emplace_back(name, number_or_0(count));
   }
   std::stable_sort(order.begin(), order.end(),
@@ -139,8 +121,8 @@ std::string shares_text(const Value& counts, bool shares) {
 /// "late_outputs 3 (trainer-a 2, trainer-b 1)", the most frequent classes first.
 std::string caught_text(const Value& clients) {
   std::map<std::string, std::vector<std::pair<double, std::string>>> classes;
-  for (const auto& [client, of] : entries(clients)) {
-    for (const auto& [name, count] : entries(member(of, "caught")))
+  for (const auto& [client, of] : map_or_empty(clients)) {
+    for (const auto& [name, count] : map_or_empty(member_or_nil(of, "caught")))
       classes[name].emplace_back(number_or_0(count), client);
   }
   std::vector<std::pair<double, std::string>> order;
@@ -170,13 +152,14 @@ void TopView::record(Value health, Value metrics, double at) {
   metrics_ = std::move(metrics);
   at_ = at;
   failure_.clear();
-  if (const std::string now = text(member(health_, "incarnation")); now != incarnation_) {
+  if (const std::string now = text_or_empty(member_or_nil(health_, "incarnation"));
+      now != incarnation_) {
     samples_.clear();
     incarnation_ = now;
   }
-  const Value& evaluator = member(member(metrics_, "service"), "evaluator");
+  const Value& evaluator = member_or_nil(member_or_nil(metrics_, "service"), "evaluator");
   samples_.push_back(
-      {at, sum(member(evaluator, "evaluations")) + sum(member(evaluator, "faults"))});
+      {at, sum(member_or_nil(evaluator, "evaluations")) + sum(member_or_nil(evaluator, "faults"))});
   while (samples_.size() > 1 && (at - samples_.front().at > kHistoryS || at < samples_.front().at))
     samples_.pop_front();
 }
@@ -205,11 +188,13 @@ std::vector<Row> TopView::rows(std::size_t lines) const {
 }
 
 std::vector<Row> TopView::head() const {
-  const Value& service = member(metrics_, "service");
-  const Value &evaluator = member(service, "evaluator"), &steps = member(service, "steps"),
-              &episodes = member(service, "episodes"), &journal = member(service, "journal");
-  const std::string status = text(member(health_, "status"));
-  const double uptime_s = number_or_0(member(health_, "uptime_s"));
+  const Value& service = member_or_nil(metrics_, "service");
+  const Value &evaluator = member_or_nil(service, "evaluator"),
+              &steps = member_or_nil(service, "steps"),
+              &episodes = member_or_nil(service, "episodes"),
+              &journal = member_or_nil(service, "journal");
+  const std::string status = text_or_empty(member_or_nil(health_, "status"));
+  const double uptime_s = number_or_0(member_or_nil(health_, "uptime_s"));
   std::vector<Row> rows;
   rows.push_back({{"hone top  ", Colour::kBold},
                   {status, status == "serving" ? Colour::kGreen : Colour::kRed},
@@ -217,49 +202,53 @@ std::vector<Row> TopView::head() const {
                    Colour::kDim}});
   if (!failure_.empty())
     rows.push_back({{"no answer since " + clock_text(at_) + ": " + failure_, Colour::kRed}});
-  if (const Value& problems = member(health_, "problems"); problems.is_array()) {
-    for (const Value& one : problems.as_array()) rows.push_back({{text(one), Colour::kRed}});
+  if (const Value& problems = member_or_nil(health_, "problems"); problems.is_array()) {
+    for (const Value& one : problems.as_array())
+      rows.push_back({{text_or_empty(one), Colour::kRed}});
   }
   const double done = samples_.empty() ? 0 : samples_.back().done;
   rows.push_back(labelled(
       "rate", figure_text(rate(10)) + "/s over 10 s, " + figure_text(rate(60)) + "/s over 1 min, " +
                   figure_text(uptime_s > 0 ? done / uptime_s : kUnknown) + "/s since the start"));
-  const Value& step = member(member(metrics_, "request_seconds"), "step");
-  rows.push_back(labelled("steps", count_text(number(member(steps, "done"))) + " done, p50 " +
-                                       at_most(number(member(step, "p50_at_most"))) + ", p99 " +
-                                       at_most(number(member(step, "p99_at_most"))) + ", " +
-                                       count_text(number(member(steps, "unscored"))) +
-                                       " unscored"));
-  const double failing = number_or_0(member(evaluator, "devices_failing"));
-  rows.push_back(labelled("queue",
-                          count_text(number(member(evaluator, "queue"))) + " wait for a builder, " +
-                              count_text(number(member(evaluator, "pending"))) + " under way, " +
-                              count_text(number_or_0(member(evaluator, "devices")) - failing) +
-                              " of " + count_text(number(member(evaluator, "devices"))) +
-                              " devices work",
-                          failing > 0 ? Colour::kRed : Colour::kPlain));
+  const Value& step = member_or_nil(member_or_nil(metrics_, "request_seconds"), "step");
   rows.push_back(labelled(
-      "episodes", count_text(number(member(episodes, "open"))) + " open, " +
-                      count_text(number(member(episodes, "clients"))) + " clients, journal " +
-                      (journal.is_map() ? bytes_text(number(member(journal, "bytes"))) : "none")));
-  const std::string outcomes = shares_text(member(evaluator, "evaluations"), true);
+      "steps", count_text(number_or_nan(member_or_nil(steps, "done"))) + " done, p50 " +
+                   at_most(number_or_nan(member_or_nil(step, "p50_at_most"))) + ", p99 " +
+                   at_most(number_or_nan(member_or_nil(step, "p99_at_most"))) + ", " +
+                   count_text(number_or_nan(member_or_nil(steps, "unscored"))) + " unscored"));
+  const double failing = number_or_0(member_or_nil(evaluator, "devices_failing"));
+  rows.push_back(labelled(
+      "queue",
+      count_text(number_or_nan(member_or_nil(evaluator, "queue"))) + " wait for a builder, " +
+          count_text(number_or_nan(member_or_nil(evaluator, "pending"))) + " under way, " +
+          count_text(number_or_0(member_or_nil(evaluator, "devices")) - failing) + " of " +
+          count_text(number_or_nan(member_or_nil(evaluator, "devices"))) + " devices work",
+      failing > 0 ? Colour::kRed : Colour::kPlain));
+  rows.push_back(labelled(
+      "episodes", count_text(number_or_nan(member_or_nil(episodes, "open"))) + " open, " +
+                      count_text(number_or_nan(member_or_nil(episodes, "clients"))) +
+                      " clients, journal " +
+                      (journal.is_map() ? bytes_text(number_or_nan(member_or_nil(journal, "bytes")))
+                                        : "none")));
+  const std::string outcomes = shares_text(member_or_nil(evaluator, "evaluations"), true);
   rows.push_back(labelled("outcomes", outcomes.empty() ? "no evaluation yet" : outcomes));
-  const std::string faults = shares_text(member(evaluator, "faults"), false);
+  const std::string faults = shares_text(member_or_nil(evaluator, "faults"), false);
   rows.push_back(labelled("faults", faults.empty() ? "none" : faults,
                           faults.empty() ? Colour::kPlain : Colour::kYellow));
-  const std::string caught = caught_text(member(evaluator, "clients"));
+  const std::string caught = caught_text(member_or_nil(evaluator, "clients"));
   rows.push_back(labelled("caught", caught.empty() ? "no cheat" : caught,
                           caught.empty() ? Colour::kPlain : Colour::kRed));
   return rows;
 }
 
 std::vector<Row> TopView::stages() const {
-  const Value& stage_ms = member(member(member(metrics_, "service"), "evaluator"), "stage_ms");
-  if (entries(stage_ms).empty()) return {};
+  const Value& stage_ms =
+      member_or_nil(member_or_nil(member_or_nil(metrics_, "service"), "evaluator"), "stage_ms");
+  if (map_or_empty(stage_ms).empty()) return {};
   std::vector<Row> rows = {titles("stage", {"count", "mean", "p50 ≤", "p99 ≤"})};
-  for (const auto& [name, of] : entries(stage_ms)) {
+  for (const auto& [name, of] : map_or_empty(stage_ms)) {
     rows.push_back({name_cell(name == "second_look" ? "confirmation run" : name),
-                    number_cell(count_text(number(member(of, "count")))),
+                    number_cell(count_text(number_or_nan(member_or_nil(of, "count")))),
                     number_cell(seconds_text(mean(of) / 1e3)),
                     number_cell(seconds_text(quantile(of, 0.5) / 1e3)),
                     number_cell(seconds_text(quantile(of, 0.99) / 1e3))});
@@ -274,9 +263,10 @@ std::vector<Row> TopView::tasks(std::size_t lines) const {
     const Value* of;
   };
   std::vector<Line> order;
-  for (const auto& [task, of] : entries(member(member(metrics_, "service"), "tasks"))) {
-    const double turns =
-        number_or_0(member(member(of, "reward"), "count")) + number_or_0(member(of, "unscored"));
+  for (const auto& [task, of] :
+       map_or_empty(member_or_nil(member_or_nil(metrics_, "service"), "tasks"))) {
+    const double turns = number_or_0(member_or_nil(member_or_nil(of, "reward"), "count")) +
+                         number_or_0(member_or_nil(of, "unscored"));
     if (turns > 0) order.push_back({task, turns, &of});
   }
   std::stable_sort(order.begin(), order.end(),
@@ -288,10 +278,11 @@ std::vector<Row> TopView::tasks(std::size_t lines) const {
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [task, turns, of] = order[i];
     rows.push_back({name_cell(task), number_cell(count_text(turns)),
-                    number_cell(figure_text(mean(member(*of, "reward")))),
-                    number_cell(count_text(number(member(member(*of, "speedup"), "count")))),
-                    number_cell(times_text(mean(member(*of, "speedup")))),
-                    number_cell(count_text(number(member(*of, "unscored"))))});
+                    number_cell(figure_text(mean(member_or_nil(*of, "reward")))),
+                    number_cell(count_text(
+                        number_or_nan(member_or_nil(member_or_nil(*of, "speedup"), "count")))),
+                    number_cell(times_text(mean(member_or_nil(*of, "speedup")))),
+                    number_cell(count_text(number_or_nan(member_or_nil(*of, "unscored"))))});
   }
   if (shown < order.size())
     rows.push_back({{"… " + std::to_string(order.size() - shown) + " more tasks", Colour::kDim}});

@@ -80,8 +80,8 @@ Result<HttpOptions> web_http_options(const std::string& listen, const std::strin
     HONE_ASSIGN(http.token, read_token(token_file));
   } else if (!is_loopback(place->host)) {
     return invalid_argument(option + ": found " + place->host +
-                            ", which is not a loopback address; expected --token-file with it" +
-                            (who == "web" ? " (web.token_file)" : ""));
+                            ", which is not a loopback address; expected --token-file FILE" +
+                            (who == "web" ? " or web.token_file" : ""));
   }
   return http;
 }

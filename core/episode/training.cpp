@@ -6,17 +6,6 @@
 namespace hone {
 namespace {
 
-const Value& member_or_nil(const Value& map, std::string_view key) {
-  static const Value nil;
-  const Value* found = map.is_map() ? map.find(key) : nullptr;
-  return found != nullptr ? *found : nil;
-}
-
-Value::Array list(const Value& map, std::string_view key) {
-  const Value& found = member_or_nil(map, key);
-  return found.is_array() ? found.as_array() : Value::Array();
-}
-
 bool counts(const Value& turn) {
   const Value& valid = member_or_nil(turn, "reward_valid");
   return valid.is_bool() && valid.as_bool() && member_or_nil(turn, "reward").is_number();
@@ -50,7 +39,7 @@ Value up_to(const Value::Array& messages, std::size_t end) {
 /// The turns after the point at which the episode branched from its parent.
 Value::Array own_turns(const Value& trajectory) {
   const Value& shared = member_or_nil(trajectory, "parent_turn");
-  Value::Array turns = list(trajectory, "turns");
+  Value::Array turns = list_or_empty(member_or_nil(trajectory, "turns"));
   if (member_or_nil(trajectory, "parent").is_nil() || !shared.is_int()) return turns;
   turns.erase(turns.begin(),
               turns.begin() + std::min(static_cast<std::ptrdiff_t>(turns.size()),
@@ -60,7 +49,7 @@ Value::Array own_turns(const Value& trajectory) {
 
 /// The fingerprint of the first verdict that has one. All verdicts of an episode have the same.
 std::string fingerprint_of(const Value& trajectory) {
-  for (const Value& turn : list(trajectory, "turns")) {
+  for (const Value& turn : list_or_empty(member_or_nil(trajectory, "turns"))) {
     const Value& found = member_or_nil(member_or_nil(turn, "verdict"), "fingerprint");
     if (found.is_string() && !found.as_string().empty()) return found.as_string();
   }
@@ -76,8 +65,8 @@ TrainingData::Form training_form(const std::string& name) {
 }
 
 Status TrainingData::add(const Value& trajectory) {
-  const std::size_t messages = list(trajectory, "messages").size();
-  for (const Value& turn : list(trajectory, "turns")) {
+  const std::size_t messages = list_or_empty(member_or_nil(trajectory, "messages")).size();
+  for (const Value& turn : list_or_empty(member_or_nil(trajectory, "turns"))) {
     const Value& place = member_or_nil(turn, "message");
     if (!place.is_int() || place.as_int() < 0 ||
         static_cast<std::size_t>(place.as_int()) >= messages) {
@@ -93,8 +82,8 @@ Status TrainingData::add(const Value& trajectory) {
 }
 
 void TrainingData::add_turns(const Value& trajectory) {
-  const Value::Array messages = list(trajectory, "messages");
-  const Value::Array returns = list(trajectory, "returns");
+  const Value::Array messages = list_or_empty(member_or_nil(trajectory, "messages"));
+  const Value::Array returns = list_or_empty(member_or_nil(trajectory, "returns"));
   for (const Value& turn : own_turns(trajectory)) {
     if (!counts(turn)) continue;
     const auto number = static_cast<std::size_t>(member_or_nil(turn, "turn").as_int());
@@ -125,7 +114,8 @@ void TrainingData::add_best(const Value& trajectory) {
                     {"task", member_or_nil(trajectory, "task")},
                     {"group", member_or_nil(trajectory, "group")},
                     {"turn", member_or_nil(*best, "turn")},
-                    {"messages", up_to(list(trajectory, "messages"), place_of(*best) + 1)},
+                    {"messages", up_to(list_or_empty(member_or_nil(trajectory, "messages")),
+                                       place_of(*best) + 1)},
                     {"reward", member_or_nil(*best, "reward")},
                     {"speedup", speedup_of(*best)}}));
 }
@@ -135,7 +125,7 @@ void TrainingData::add_to_pair(const Value& trajectory) {
   if (turns.empty() || member_or_nil(turns.front(), "turn") != Value(1) || !counts(turns.front()))
     return;
   const Value& turn = turns.front();
-  const Value::Array messages = list(trajectory, "messages");
+  const Value::Array messages = list_or_empty(member_or_nil(trajectory, "messages"));
   const Value prompt = up_to(messages, place_of(turn));
   const Value& reward = member_or_nil(trajectory, "reward");
   const std::string key =

@@ -36,6 +36,13 @@ class DeviceUses {
     one.busy_s += monotonic_s() - *std::exchange(one.begun_s, std::nullopt);
   }
 
+  /// How long the lane has had its submission; 0: it has none.
+  double busy_s(std::size_t lane) const {
+    MutexLock lock(mutex_);
+    const std::optional<double>& begun_s = lanes_[lane].begun_s;
+    return begun_s ? monotonic_s() - *begun_s : 0;
+  }
+
   /// {"0": {"evaluations": n, "busy_s": x}}, by the number of the device. A submission that a device gets twice counts twice.
   /// "busy_s" is the mean over the device's lanes, and includes submissions in progress.
   Value value() const {

@@ -435,7 +435,6 @@ class LocalEvaluator : public Evaluator {
   std::optional<JobPtr> next_to_judge(std::size_t device, bool wait) {
     MutexLock lock(mutex_);
     judged_.resize(devices_.size());
-    judged_since_s_.resize(devices_.size());
     judged_[device] = nullptr;
     uses_.end(device);
     std::optional<JobPtr> job = take_built(device);
@@ -445,7 +444,6 @@ class LocalEvaluator : public Evaluator {
       judged_[device] = *job;
       uses_.begin(device);
     }
-    judged_since_s_[device] = monotonic_s();
     changed_.notify_all();
     return job;
   }
@@ -489,11 +487,11 @@ class LocalEvaluator : public Evaluator {
   /// Ends jobs that a device or lane has had for longer than all their attempts may take. Rationale: each
   /// wait has its own limit, but a thread could hang in another way, and its submission must still be
   /// answered.
-  void add_stuck(double now, std::vector<std::pair<JobPtr, Error>>& late) HONE_REQUIRES(mutex_) {
+  void add_stuck(std::vector<std::pair<JobPtr, Error>>& late) HONE_REQUIRES(mutex_) {
     const double limit_s = kStuckFactor * static_cast<double>(1 + devices_.size()) * hold_s_;
     for (std::size_t i = 0; i < judged_.size(); ++i) {
       const JobPtr& job = judged_[i];
-      if (job == nullptr || job->over || now - judged_since_s_[i] < limit_s) continue;
+      if (job == nullptr || job->over || uses_.busy_s(i) < limit_s) continue;
       late.emplace_back(job,
                         unavailable("no answer after " + std::to_string(static_cast<int>(limit_s)) +
                                     " s, in \"" + devices_[i]->work() + "\""));
@@ -513,7 +511,7 @@ class LocalEvaluator : public Evaluator {
           if (now > job->deadline_s)
             late.emplace_back(job, Error{Code::kDeadlineExceeded, "the deadline has passed"});
         }
-        add_stuck(now, late);
+        add_stuck(late);
       }
       for (auto& [job, why] : late) end_early(job, std::move(why));
     }
@@ -541,8 +539,7 @@ class LocalEvaluator : public Evaluator {
   std::map<std::uint64_t, JobPtr> jobs_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
-  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< current job of each entry of devices_
-  std::vector<double> judged_since_s_ HONE_GUARDED_BY(mutex_);
+  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);   ///< current job of each entry of devices_
   std::set<std::string> homes_ HONE_GUARDED_BY(mutex_);  ///< tasks that some device has been given
 };
 

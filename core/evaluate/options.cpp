@@ -9,6 +9,16 @@
 #include "evaluate/evaluator.hpp"
 
 namespace hone {
+namespace {
+
+/// Adds the cores of a device and its lanes.
+void add_cores(const DeviceSpec& device, std::set<int>& used) {
+  used.insert(device.judge_cpu);
+  used.insert(device.cores.begin(), device.cores.end());
+  for (const DeviceSpec& lane : device.lanes) add_cores(lane, used);
+}
+
+}  // namespace
 
 std::string_view stage_name(Stage stage) {
   switch (stage) {
@@ -47,14 +57,8 @@ std::vector<DeviceSpec> default_devices(int cpus) {
 
 std::vector<int> cores_without_other_devices(const std::vector<DeviceSpec>& devices, int index) {
   std::set<int> used;
-  const auto add = [&](const DeviceSpec& lane) {
-    used.insert(lane.judge_cpu);
-    used.insert(lane.cores.begin(), lane.cores.end());
-  };
   for (const DeviceSpec& device : devices) {
-    if (device.index == index) continue;
-    add(device);
-    std::for_each(device.lanes.begin(), device.lanes.end(), add);
+    if (device.index != index) add_cores(device, used);
   }
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};
@@ -70,8 +74,7 @@ std::vector<int> cores_for_programs(const std::vector<DeviceSpec>& devices,
                                     const std::vector<int>& cores) {
   std::set<int> used, timed;
   for (const DeviceSpec& device : devices) {
-    used.insert(device.judge_cpu);
-    used.insert(device.cores.begin(), device.cores.end());
+    add_cores(device, used);
     if (!device.cores.empty()) timed.insert(device.cores.front());
   }
   for (const std::set<int>& avoided : {used, timed}) {

@@ -53,6 +53,7 @@ ProcessPool::ProcessPool(Launcher& launcher, Zygotes& zygotes, const EvaluatorOp
       options_(options),
       spec_(std::move(spec)),
       number_(std::to_string(spec_.index)),
+      cores_of_modules_(cores_without_other_devices(options.devices, spec_.index)),
       lane_(std::move(lane)) {}
 
 /// Rationale: a submission can start a program without an environment variable that hides devices.
@@ -108,7 +109,7 @@ Result<ProcessPool::Standby> ProcessPool::start_interpreter(Zygotes::Use use) {
     spawn.limits.file_bytes = kModuleFileBytesMax;
     spawn.limits.processes = kModuleProcessesMax;
     spawn.limits.memory_bytes = kModuleMemoryMax;
-    spawn.cpus = cores_without_other_devices(options_.devices, spec_.index);
+    spawn.cpus = cores_of_modules_;
     spawn.readable = {options_.backend_library.parent_path().string()};
   } else {
     // Not on a device, where compilers and threads of the driver need cores other than the measured one.

@@ -85,7 +85,8 @@ class ProcessPool {
   Zygotes& zygotes_;
   const EvaluatorOptions& options_;
   const DeviceSpec spec_;
-  std::string number_;  ///< of the device, in its processes
+  std::string number_;                       ///< of the device, in its processes
+  const std::vector<int> cores_of_modules_;  ///< on a device
   std::vector<std::string> other_nodes_;
   const std::string lane_;
   std::map<Kind, std::list<Standby>> standby_;

@@ -1,6 +1,8 @@
 // Constructors and accessors of Value.
 #include "model/value.hpp"
 
+#include <limits>
+
 #include "base/assert.hpp"
 
 namespace hone {
@@ -84,6 +86,28 @@ std::string_view Value::type_name() const {
   static constexpr std::string_view kNames[] = {"nil",    "bool",  "int",   "float",
                                                 "string", "bytes", "array", "map"};
   return kNames[data_.index()];
+}
+
+const Value& member_or_nil(const Value& map, std::string_view key) {
+  static const Value nil;
+  const Value* found = map.is_map() ? map.find(key) : nullptr;
+  return found != nullptr ? *found : nil;
+}
+
+double number_or_nan(const Value& value) {
+  return value.is_number() ? value.as_double() : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string text_or_empty(const Value& value) { return value.is_string() ? value.as_string() : ""; }
+
+const Value::Array& list_or_empty(const Value& value) {
+  static const Value::Array none;
+  return value.is_array() ? value.as_array() : none;
+}
+
+const Value::Map& map_or_empty(const Value& value) {
+  static const Value::Map none;
+  return value.is_map() ? value.as_map() : none;
 }
 
 Value texts_value(const std::vector<std::string>& texts) {

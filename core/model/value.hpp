@@ -91,6 +91,15 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Bytes, Array, Map> data_;
 };
 
+/// For data that may lack members or have them with another type: the member, or nil if `map` is no map or has none.
+const Value& member_or_nil(const Value& map, std::string_view key);
+/// The number; NaN if the value is none.
+double number_or_nan(const Value& value);
+/// The text; "" if the value is none.
+std::string text_or_empty(const Value& value);
+const Value::Array& list_or_empty(const Value& value);
+const Value::Map& map_or_empty(const Value& value);
+
 /// An array of texts.
 Value texts_value(const std::vector<std::string>& texts);
 

@@ -81,9 +81,9 @@ const Value* find_path(const Value& value, std::string_view path) {
 
 /// The map at a path, or nothing.
 const Value::Map& map_at(const Value& value, std::string_view path) {
-  static const Value::Map none;
+  static const Value nil;
   const Value* found = find_path(value, path);
-  return found != nullptr && found->is_map() ? found->as_map() : none;
+  return map_or_empty(found != nullptr ? *found : nil);
 }
 
 double number_at(const Value& value, std::string_view path) {

@@ -22,21 +22,6 @@ constexpr int kIntervalsPerOctave = 4;       // of speedups
 constexpr int kOctavesMax = 10;  // speedups beyond 2^10 or below 2^-10 are in the last interval
 constexpr const char* kOther = "other";
 
-const Value& member_or_nil(const Value& map, std::string_view key) {
-  static const Value nil;
-  const Value* found = map.is_map() ? map.find(key) : nullptr;
-  return found != nullptr ? *found : nil;
-}
-
-std::string text_or_empty(const Value& map, std::string_view key) {
-  const Value& found = member_or_nil(map, key);
-  return found.is_string() ? found.as_string() : "";
-}
-
-double number_or_nan(const Value& value) {
-  return value.is_number() ? value.as_double() : std::numeric_limits<double>::quiet_NaN();
-}
-
 Value mean(double sum, std::int64_t count) {
   return count > 0 ? Value(sum / static_cast<double>(count)) : Value();
 }
@@ -59,19 +44,27 @@ std::vector<const typename Map::value_type*> most_first(const Map& map, Count co
   return order;
 }
 
-Value counted(const std::map<std::string, std::int64_t>& counts, const char* name,
-              const char* unit) {
+/// Rows of the largest counts, and one row of all the others together. `row`: makes one from a name and a count.
+template <typename Map, typename Row>
+Value listed(const Map& counts, const typename Map::key_type& other, Row row) {
   Value list = Value::array();
   std::int64_t others = 0;
   for (const auto* one : most_first(counts, [](std::int64_t n) { return n; })) {
-    if (list.as_array().size() == kListed) {
+    if (list.as_array().size() < kListed) {
+      list.push(row(one->first, one->second));
+    } else {
       others += one->second;
-      continue;
     }
-    list.push(Value::map({{name, one->first}, {unit, one->second}}));
   }
-  if (others > 0) list.push(Value::map({{name, kOther}, {unit, others}}));
+  if (others > 0) list.push(row(other, others));
   return list;
+}
+
+Value counted(const std::map<std::string, std::int64_t>& counts, const char* name,
+              const char* unit) {
+  return listed(counts, kOther, [&](const std::string& one, std::int64_t count) {
+    return Value::map({{name, one}, {unit, count}});
+  });
 }
 
 template <typename Groups>
@@ -191,11 +184,12 @@ Status ReportFigures::add_turn(const StoredEpisode& stored, const TurnRecord& tu
 
 void ReportFigures::count_facts(const StoredEpisode& stored, const Value& info) {
   const Value& verdict = member_or_nil(info, "verdict");
-  if (const std::string fault = text_or_empty(info, "fault"); !fault.empty())
+  if (const std::string fault = text_or_empty(member_or_nil(info, "fault")); !fault.empty())
     ++entry(faults_, cut_end(fault, kFaultBytes), kNamesMax, kOther);
-  if (const std::string print = text_or_empty(verdict, "fingerprint"); !print.empty())
+  if (const std::string print = text_or_empty(member_or_nil(verdict, "fingerprint"));
+      !print.empty())
     ++entry(fingerprints_, cut_end(print, kKeptNameBytes), kNamesMax, kOther);
-  if (const std::string what = text_or_empty(verdict, "caught"); !what.empty())
+  if (const std::string what = text_or_empty(member_or_nil(verdict, "caught")); !what.empty())
     ++entry(caught_, {cut_end(what, kKeptNameBytes), cut_end(stored.record.client, kKeptNameBytes)},
             kNamesMax, {kOther, kOther});
 }
@@ -230,18 +224,9 @@ Value ReportFigures::value() const {
     const auto found = states_.find(std::string(record_state_name(one)));
     states.set(record_state_name(one), found != states_.end() ? found->second : 0);
   }
-  Value caught = Value::array();
-  std::int64_t others = 0;
-  for (const auto* one : most_first(caught_, [](std::int64_t n) { return n; })) {
-    if (caught.as_array().size() == kListed) {
-      others += one->second;
-      continue;
-    }
-    caught.push(Value::map(
-        {{"class", one->first.first}, {"client", one->first.second}, {"attempts", one->second}}));
-  }
-  if (others > 0)
-    caught.push(Value::map({{"class", kOther}, {"client", kOther}, {"attempts", others}}));
+  Value caught = listed(caught_, {kOther, kOther}, [](const auto& names, std::int64_t attempts) {
+    return Value::map({{"class", names.first}, {"client", names.second}, {"attempts", attempts}});
+  });
   Value speedups = Value::array();
   for (const auto& [place, count] : speedups_) {
     const auto edge = [](int at) {
@@ -279,7 +264,7 @@ Value comparison_of(const std::vector<Value>& journals) {
   for (std::size_t i = 0; i < journals.size(); ++i) {
     const Value& rows = member_or_nil(journals[i], "tasks");
     for (const Value& row : rows.as_array()) {
-      Compared& task = tasks[text_or_empty(row, "name")];
+      Compared& task = tasks[text_or_empty(member_or_nil(row, "name"))];
       task.sets.resize(journals.size());
       task.sets[i] = row;
       task.attempts += member_or_nil(row, "attempts").as_int();

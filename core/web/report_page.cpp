@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <limits>
 #include <vector>
 
 #include "base/base64.hpp"
+#include "base/clock.hpp"
 #include "base/crypto.hpp"
 #include "base/readable.hpp"
 #include "model/verdict.hpp"
@@ -49,26 +49,17 @@ dl { margin: 0; } dt { font-weight: 600; margin-top: .5rem; } dd { margin: 0; }
 }
 )";
 
-const Value& member(const Value& map, std::string_view key) {
-  static const Value nil;
-  const Value* found = map.is_map() ? map.find(key) : nullptr;
-  return found != nullptr ? *found : nil;
-}
 double number(const Value& map, std::string_view key) {
-  const Value& found = member(map, key);
-  return found.is_number() ? found.as_double() : kUnknown;
+  return number_or_nan(member_or_nil(map, key));
 }
 std::string text(const Value& map, std::string_view key) {
-  const Value& found = member(map, key);
-  return found.is_string() ? found.as_string() : "";
+  return text_or_empty(member_or_nil(map, key));
 }
 const Value::Array& list(const Value& map, std::string_view key) {
-  static const Value::Array none;
-  const Value& found = member(map, key);
-  return found.is_array() ? found.as_array() : none;
+  return list_or_empty(member_or_nil(map, key));
 }
 std::string count(const Value& map, std::string_view key) {
-  const Value& found = member(map, key);
+  const Value& found = member_or_nil(map, key);
   return found.is_int() ? grouped_number(found.as_int()) : "–";
 }
 /// A coordinate of a drawing.
@@ -80,12 +71,7 @@ std::string at(double value) {
 
 std::string date(double seconds) {
   if (!(std::fabs(seconds) < 253402300800)) return "–";
-  const auto whole = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  ::gmtime_r(&whole, &parts);
-  char digits[32];
-  std::strftime(digits, sizeof digits, "%Y-%m-%d %H:%M:%S", &parts);
-  return digits;
+  return utc_text(seconds, "%Y-%m-%d %H:%M:%S");
 }
 
 std::string outcome_title(std::string_view outcome) {
@@ -153,7 +139,7 @@ std::string best_text(const Value& row) {
 
 /// As kFigureColumns; `row` nil: no value.
 std::vector<std::string> figure_cells(const Value& row) {
-  const Value& fast = member(row, "fast_p");
+  const Value& fast = member_or_nil(row, "fast_p");
   return {count(row, "episodes"),
           count(row, "attempts"),
           percent_text(number(row, "success")),
@@ -182,7 +168,7 @@ std::string group_table(const Value& journal, const char* key, const char* title
     rows.push_back(std::move(cells));
   }
   std::string html = table(with_figures({{title, "t"}}), rows);
-  const Value& left = member(journal, std::string(key) + "_left_out");
+  const Value& left = member_or_nil(journal, std::string(key) + "_left_out");
   if (left.is_int() && left.as_int() > 0) {
     html += paragraph(grouped_number(left.as_int()) + " " + plural +
                       " with fewer attempts are left out.");
@@ -209,7 +195,7 @@ std::string outcomes_html(const Value& all) {
   constexpr double kWidth = 1000, kHeight = 16;
   std::vector<std::pair<std::string, std::int64_t>> counts;
   std::int64_t total = 0;
-  if (const Value& outcomes = member(all, "outcomes"); outcomes.is_map()) {
+  if (const Value& outcomes = member_or_nil(all, "outcomes"); outcomes.is_map()) {
     for (const auto& [outcome, n] : outcomes.as_map()) {
       counts.emplace_back(outcome, n.as_int());
       total += n.as_int();
@@ -326,17 +312,17 @@ std::string tile(const char* name, const std::string& value, const std::string& 
 }
 
 std::string tiles_html(const Value& journal) {
-  const Value& all = member(journal, "all");
-  const Value& episodes = member(journal, "episodes");
+  const Value& all = member_or_nil(journal, "all");
+  const Value& episodes = member_or_nil(journal, "episodes");
   const std::string unscored = count(all, "unscored");
   return "<div class=\"tiles\">" +
          tile("Episodes", count(episodes, "all"),
               count(episodes, "ended") + " ended, " + count(episodes, "open") + " open") +
          tile("Attempts", count(all, "attempts"), unscored + " turns unscored") +
          tile("Success", percent_text(number(all, "success")), "of attempts are correct") +
-         tile("fast₁", percent_text(number(member(all, "fast_p"), "1")),
-              percent_text(number(member(all, "best_fast_p"), "1")) + " of " + count(all, "tasks") +
-                  " tasks") +
+         tile("fast₁", percent_text(number(member_or_nil(all, "fast_p"), "1")),
+              percent_text(number(member_or_nil(all, "best_fast_p"), "1")) + " of " +
+                  count(all, "tasks") + " tasks") +
          tile("Best speedup", times_text(number(all, "best_speedup")), interval_text(all)) +
          tile("Mean reward", figure_text(number(all, "reward_mean")), "of scored turns") +
          tile("Mean return", figure_text(number(all, "return_mean")),
@@ -352,14 +338,14 @@ std::string facts_html(const Value& journal) {
   };
   fact("First episode", date(number(journal, "first_at")));
   fact("Last change", date(number(journal, "last_at")));
-  if (const Value& filter = member(journal, "filter"); filter.is_map()) {
+  if (const Value& filter = member_or_nil(journal, "filter"); filter.is_map()) {
     for (const auto& [name, value] : filter.as_map()) {
       if (value.is_string())
         fact("Only " + html_text(name), html_cut(value.as_string(), kNameShown));
     }
   }
   std::string html = "<ul class=\"facts\">" + facts + "</ul>\n";
-  const Value& damaged = member(journal, "damaged");
+  const Value& damaged = member_or_nil(journal, "damaged");
   if (damaged.is_int() && damaged.as_int() > 0) {
     html += paragraph("Damaged episodes left out: " + grouped_number(damaged.as_int()) +
                           "; <code>hone journal check</code> lists them.",
@@ -369,7 +355,7 @@ std::string facts_html(const Value& journal) {
 }
 
 std::string fast_p_html(const Value& all) {
-  const Value &attempts = member(all, "fast_p"), &tasks = member(all, "best_fast_p");
+  const Value &attempts = member_or_nil(all, "fast_p"), &tasks = member_or_nil(all, "best_fast_p");
   std::vector<std::vector<std::string>> rows = {{"attempts"}, {"tasks, by their best attempt"}};
   for (const char* p : {"1", "1.5", "2", "5"}) {
     rows[0].push_back(percent_text(number(attempts, p)));
@@ -386,7 +372,7 @@ std::string list_html(const Value& journal, const char* key, const std::vector<C
   for (const Value& one : list(journal, key)) {
     std::vector<std::string> row;
     for (const char* name : names) {
-      const Value& cell = member(one, name);
+      const Value& cell = member_or_nil(one, name);
       row.push_back(cell.is_string() ? html_cut(cell.as_string(), 2 * kNameShown)
                                      : count(one, name));
     }
@@ -397,7 +383,7 @@ std::string list_html(const Value& journal, const char* key, const std::vector<C
 
 std::string journal_html(const Value& journal, const std::string& letter, bool with_tasks) {
   const std::string name = html_cut(text(journal, "name"), kNameShown);
-  const Value& all = member(journal, "all");
+  const Value& all = member_or_nil(journal, "all");
   std::string html = "<h1>" + (letter.empty() ? "" : letter + ": ") + name + "</h1>\n" +
                      facts_html(journal) + tiles_html(journal);
   html += section("Outcomes", outcomes_html(all));

@@ -55,11 +55,6 @@ Result<const EpisodePages*> chosen_journal(const std::vector<WebSources::Journal
                    "', expected a name that /api/about lists");
 }
 
-std::string member_text(const Value& map, std::string_view key) {
-  const Value* found = map.find(key);
-  return found != nullptr && found->is_string() ? found->as_string() : "";
-}
-
 HttpReply static_file(const PageFile& file) {
   HttpReply reply;
   reply.text = file.text;
@@ -182,7 +177,7 @@ HttpReply Web::metrics() const {
       sources_.server("metrics", Value::map({{"format", "prometheus"}, {"old_names", false}}));
   if (!reply) return no_answer(reply.error());
   HttpReply text;
-  text.text = member_text(*reply, "text");
+  text.text = text_or_empty(member_or_nil(*reply, "text"));
   text.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return text;
 }
@@ -199,7 +194,7 @@ HttpReply Web::readiness() const {
   const auto reply = sources_.server("health", Value::map());
   if (!reply) return no_answer(reply.error());
   HttpReply ready;
-  const std::string status = member_text(*reply, "status");
+  const std::string status = text_or_empty(member_or_nil(*reply, "status"));
   ready.status = status == "serving" ? 200 : 503;
   ready.body.set("status", status);
   if (const Value* problems = reply->find("problems")) ready.body.set("problems", *problems);

@@ -36,36 +36,24 @@ std::int64_t uses_of(Tool tool, std::span<const CallFacts> calls) {
                        [tool](const CallFacts& call) { return call.tool == enum_name(tool); });
 }
 
-const Value* find(const Value& map, const char* name) {
-  const Value* found = map.is_map() ? map.find(name) : nullptr;
-  return found != nullptr && !found->is_nil() ? found : nullptr;
-}
-
 std::string text_of(const Value& map, const char* name) {
-  const Value* found = find(map, name);
-  return found != nullptr && found->is_string() ? found->as_string() : "";
+  return text_or_empty(member_or_nil(map, name));
 }
 
 double number_of(const Value& map, const char* name) {
-  const Value* found = find(map, name);
-  return found != nullptr && found->is_number() ? found->as_double() : std::nan("");
+  return number_or_nan(member_or_nil(map, name));
 }
 
 std::int64_t integer_of(const Value& map, const char* name) {
-  const Value* found = find(map, name);
-  return found != nullptr && found->is_int() ? found->as_int() : 0;
+  const Value& found = member_or_nil(map, name);
+  return found.is_int() ? found.as_int() : 0;
 }
 
 const Value::Array& list_of(const Value& map, const char* name) {
-  static const Value::Array kNone;
-  const Value* found = find(map, name);
-  return found != nullptr && found->is_array() ? found->as_array() : kNone;
+  return list_or_empty(member_or_nil(map, name));
 }
 
-bool is_set(const Value& map, const char* name) {
-  const Value* found = find(map, name);
-  return found != nullptr && *found == Value(true);
-}
+bool is_set(const Value& map, const char* name) { return member_or_nil(map, name) == Value(true); }
 
 /// Foreign text as a Markdown code block, which it cannot leave.
 std::string code_block(const std::string& text) {
@@ -78,7 +66,7 @@ std::string code_text(const Value& facts) {
   for (const Value& loop : list_of(facts, "loops")) {
     const std::string reason = text_of(loop, "reason");
     const std::int64_t bytes = integer_of(loop, "vector_bytes");
-    const bool is_vectorized = find(loop, "vectorized")->as_bool();
+    const bool is_vectorized = is_set(loop, "vectorized");
     text += "- Loop at line " + std::to_string(integer_of(loop, "line")) + ": " +
             (is_vectorized
                  ? "vectorized" +
@@ -162,7 +150,7 @@ std::string disassemble_text(const Value& facts) {
   std::string text;
   for (const Value& block : list_of(facts, "blocks")) {
     const Value::Array& lines = list_of(block, "lines");
-    text += (find(block, "is_loop")->as_bool() ? "Innermost loop of '" : "Code of '") +
+    text += (is_set(block, "is_loop") ? "Innermost loop of '" : "Code of '") +
             text_of(block, "function") + "'";
     if (lines.size() == 2 && lines[0] == lines[1])
       text += ", line " + std::to_string(lines[0].as_int());

@@ -14,8 +14,7 @@ constexpr std::size_t kReasonMax =
 constexpr char kNotJudged[] = "not_judged";
 
 std::string text_of(const Value& sample, std::string_view key) {
-  const Value* found = sample.find(key);
-  return found != nullptr && found->is_string() ? found->as_string() : std::string();
+  return text_or_empty(member_or_nil(sample, key));
 }
 
 std::string words_of(const std::string& outcome) {

@@ -46,23 +46,28 @@ Value texts(const char* const (&items)[count]) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> other_nodes(const std::string& folder,
-                                                    const std::string& prefix, int number) {
-  std::vector<std::string> nodes;
-  bool is_there = false;
+std::vector<std::string> paths_in(const std::string& folder,
+                                  const std::function<bool(const std::string& name)>& matches) {
+  std::vector<std::string> paths;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    const bool is_device = name.size() > prefix.size() &&
-                           name.compare(0, prefix.size(), prefix) == 0 &&
-                           name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
-    const bool is_own = name == prefix + std::to_string(number);
-    is_there = is_there || is_own;
-    if (is_device && !is_own) nodes.push_back(at->path().string());
+    if (matches(at->path().filename().string())) paths.push_back(at->path().string());
   }
-  if (!is_there) return std::nullopt;
-  std::sort(nodes.begin(), nodes.end());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::optional<std::vector<std::string>> other_nodes(const std::string& folder,
+                                                    const std::string& prefix, int number) {
+  std::vector<std::string> nodes = paths_in(folder, [&](const std::string& name) {
+    return name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0 &&
+           name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+  });
+  const auto own = std::find(nodes.begin(), nodes.end(),
+                             (std::filesystem::path(folder) / (prefix + std::to_string(number))));
+  if (own == nodes.end()) return std::nullopt;
+  nodes.erase(own);
   return nodes;
 }
 

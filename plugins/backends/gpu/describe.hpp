@@ -1,6 +1,7 @@
 // The backend's description of itself, and of the driver and devices of this machine.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ hone::plugin::Value listed_devices();
 /// The device nodes that a process with this device does not need. `pci`: a device's fact of this name. Nothing if the
 /// device's own node is not known.
 std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci);
+/// The paths in the folder whose names match, in order.
+std::vector<std::string> paths_in(const std::string& folder,
+                                  const std::function<bool(const std::string& name)>& matches);
 /// The nodes `folder`/`prefix`NUMBER, but not that of `number`. Nothing if that one does not exist.
 std::optional<std::vector<std::string>> other_nodes(const std::string& folder,
                                                     const std::string& prefix, int number);

@@ -19,12 +19,10 @@ std::string trimmed(const std::string& text) {
 
 /// Nodes of switches, displays and tools, such as nvidia-nvswitch0. A computation needs nvidiactl and nvidia-uvm only.
 void add_control_nodes(std::vector<std::string>& nodes) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator at("/dev", error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (name.rfind("nvidia-", 0) == 0 && name != "nvidia-uvm") nodes.push_back(at->path().string());
-  }
+  const std::vector<std::string> found = paths_in("/dev", [](const std::string& name) {
+    return name.rfind("nvidia-", 0) == 0 && name != "nvidia-uvm";
+  });
+  nodes.insert(nodes.end(), found.begin(), found.end());
 }
 
 }  // namespace
