@@ -76,6 +76,72 @@ libthrust-dev|complex numbers, for torch's headers in HIP
 LIST
 }
 
+# Virtual environments are made with uv, which takes a tenth of pip's time and stores a package of several environments once.
+uv_version=0.13.9
+uv() { # uv ARGUMENTS...
+  local home=$root/build/uv lock
+  mkdir -p "$root/build"
+  exec {lock}> "$root/build/uv.lock"
+  flock "$lock"
+  if [[ $(cat "$home/version" 2> /dev/null) != "$uv_version" ]]; then
+    python3 -m venv --clear "$home" &&
+      "$home/bin/pip" install --quiet --disable-pip-version-check "uv==$uv_version" &&
+      echo "$uv_version" > "$home/version" || return
+  fi
+  exec {lock}>&-
+  local settings
+  mapfile -t settings < <(registries_of_pip "$home/bin/pip")
+  env "${settings[@]}" "$home/bin/uv" "$@"
+}
+# uv reads none of pip's settings. Prints those about registries as uv's variables, unless these are set.
+registries_of_pip() { # registries_of_pip PIP
+  "$1" config list 2> /dev/null | python3 -c '
+import ast, os, sys
+names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS",
+         "constraint": "UV_CONSTRAINT", "cert": "SSL_CERT_FILE"}
+found = {}
+# Variables of the environment win over files.
+for line in sorted(sys.stdin, key=lambda line: line.startswith(":env:")):
+    key, _, value = line.strip().partition("=")
+    name = names.get(key.rpartition(".")[2])
+    if name:
+        words = ast.literal_eval(value).split()
+        found[name] = ("," if name == "UV_FIND_LINKS" else " ").join(words)
+# As pip does: of all registries, the best version.
+found["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+print(*(f"{name}={value}" for name, value in found.items() if name not in os.environ), sep="\n")'
+}
+
+# The wheel of the Python client, compiled once for each version of its sources and of Python. Prints its path.
+client_wheel() { # client_wheel PYTHON
+  local python=$1 sources built folder lock
+  sources=$(find "$root/clients" "$root/core/include" -type f -not -name '*.pyc' -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+  built="$sources $("$python" --version)"
+  folder=$root/build/client-wheels/$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  mkdir -p "$folder"
+  exec {lock}> "$folder/lock"
+  flock "$lock"
+  if [[ $(cat "$folder/stamp" 2> /dev/null) != "$built" ]]; then
+    rm -rf "$folder"/*.whl "$folder/tools"
+    # What builds it lies in a folder of its own, so that ccache finds the same paths again.
+    uv venv --quiet --python "$python" "$folder/tools" &&
+      uv pip install --quiet --python "$folder/tools/bin/python" scikit-build-core pybind11 >&2 &&
+      CMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache) CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 \
+        uv build --quiet --wheel --no-build-isolation --python "$folder/tools/bin/python" --out-dir "$folder" \
+        -C build-dir="$folder/build" "$root/clients/python" >&2 || return
+    echo "$built" > "$folder/stamp"
+  fi
+  exec {lock}>&-
+  echo "$folder"/*.whl
+}
+# Installs the client into an environment that lacks this version of it.
+install_client() { # install_client ENVIRONMENT PYTHON
+  local venv=$1 wheel
+  wheel=$(client_wheel "$2") || return
+  [[ $(cat "$venv/client" 2> /dev/null) != "$(sha256sum "$wheel")" ]] || return 0
+  uv pip install --quiet --python "$venv/bin/python" --no-deps --reinstall "$wheel" && sha256sum "$wheel" > "$venv/client"
+}
+
 # What runs PyTorch modules: the versions that hone is tested with.
 modules_environment=$root/build/python
 modules_packages() {
@@ -112,13 +178,13 @@ make_modules_environment() {
     read -r -p "download and install them there? [Y/n] " answer || answer=n
     [[ -z $answer || $answer == [Yy]* ]] || fail "nothing was installed" "" 1
   fi
-  run_logged "$log" python3 -m venv "$modules_environment" ||
+  # With pip, for packages that a user adds. Byte code is made now, because judged programs cannot write it.
+  run_logged "$log" uv venv --seed --allow-existing --python python3 "$modules_environment" ||
     fail "no virtual environment could be made (log: build/logs/setup-python.log)" "apt-get install python3-venv" 3
-  run_logged "$log" "$modules_environment/bin/pip" install --disable-pip-version-check --progress-bar off \
-    "${packages[@]}" || {
+  run_logged "$log" uv pip install --python "$modules_environment/bin/python" --compile-bytecode "${packages[@]}" || {
     tail -n 5 "$log" >&2
-    fail "pip failed (log: build/logs/setup-python.log)" \
-      "by hand: $modules_environment/bin/pip install ${packages[*]}" 3
+    fail "the packages cannot be installed (log: build/logs/setup-python.log)" \
+      "by hand: $modules_environment/bin/python -m pip install ${packages[*]}" 3
   }
   say "${green}made build/python${plain}; $use"
 }

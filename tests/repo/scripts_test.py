@@ -56,10 +56,15 @@ class Scripts(unittest.TestCase):
                 shutil.copy(ROOT / "scripts" / name, copy / "scripts")
             programs = Path(folder) / "bin"
             programs.mkdir()
-            pip = '#!/bin/sh\\necho "$@" > "$(dirname "$0")/asked"'
+            asked = Path(folder) / "asked"
             for name, text in (
                 ("dpkg-query", "for a; do case $a in -*|'${'*) ;; *) echo $a installed ;; esac; done"),
-                ("python3", f"mkdir -p $3/bin && printf '{pip}' > $3/bin/pip && chmod +x $3/bin/pip"),
+                ("uv", f'[ "$1" = venv ] || echo "$@" > {asked}'),
+                ("pip", f'[ "$1" = config ] || cp {programs}/uv "$(dirname "$0")"'),
+                (
+                    "python3",
+                    f'for last; do :; done; [ "$2" != venv ] || {{ mkdir -p "$last/bin"; cp {programs}/pip "$last/bin"; }}',
+                ),
             ):
                 program = programs / name
                 program.write_text(f"#!/bin/sh\n{text}\n")
@@ -82,7 +87,9 @@ class Scripts(unittest.TestCase):
             made = setup("--yes")
             self.assertEqual(made.returncode, 0, made.stderr)
             self.assertIn(f"plugins.python={copy}/build/python/bin/python", made.stderr)
-            self.assertRegex((copy / "build/python/bin/asked").read_text(), r"^install .*torch==2\.13\.0.* numpy$")
+            self.assertRegex(
+                asked.read_text(), rf"^pip install --python {copy}/build/python/bin/python .*torch==2\.13\.0.* numpy$"
+            )
             self.assertIn("triton==3.9.0 numpy transformers:", setup("--level4", "--check").stderr)
 
     def test_the_numbers_of_the_readme_add_up(self) -> None:
