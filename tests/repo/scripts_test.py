@@ -57,14 +57,12 @@ class Scripts(unittest.TestCase):
             programs = Path(folder) / "bin"
             programs.mkdir()
             asked = Path(folder) / "asked"
+            make_pip = f'mkdir -p "$last/bin"; cp {programs}/pip "$last/bin"'
             for name, text in (
                 ("dpkg-query", "for a; do case $a in -*|'${'*) ;; *) echo $a installed ;; esac; done"),
                 ("uv", f'[ "$1" = venv ] || echo "$@" > {asked}'),
                 ("pip", f'[ "$1" = config ] || cp {programs}/uv "$(dirname "$0")"'),
-                (
-                    "python3",
-                    f'for last; do :; done; [ "$2" != venv ] || {{ mkdir -p "$last/bin"; cp {programs}/pip "$last/bin"; }}',
-                ),
+                ("python3", f'for last; do :; done; [ "$2" != venv ] || {{ {make_pip}; }}'),
             ):
                 program = programs / name
                 program.write_text(f"#!/bin/sh\n{text}\n")
