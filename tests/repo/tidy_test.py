@@ -1,5 +1,6 @@
 """The rules of .clang-tidy fire: each bad file is refused for its reason, and a good one passes."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -66,6 +67,47 @@ class Tidy(unittest.TestCase):
                 ran = self.check(source + "\n")
                 self.assertNotEqual(ran.returncode, 0, name)
                 self.assertIn(reason, ran.stdout)
+
+
+@unittest.skipIf(TIDY is None, "clang-tidy-14 is not installed (scripts/setup --tools)")
+class Cached(unittest.TestCase):
+    """cmake/cached_clang_tidy.py: a pass is remembered, and only a pass of the same text."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        # Counts its runs and is clang-tidy.
+        self.program = self.folder / "tidy"
+        counted = f'[ "$1" = --version ] || echo run >> {folder.name}/runs'
+        self.program.write_text(f'#!/bin/sh\n{counted}\nexec {TIDY} "$@"\n')
+        self.program.chmod(0o755)
+
+    def check(self, source: str) -> tuple[bool, int]:
+        """Whether it passes, and how often clang-tidy has run so far."""
+        path = self.folder / "sample.cpp"
+        path.write_text(source)
+        compiler = ["clang++-14", "-std=c++20", "-o", f"{path}.o", "-c", str(path)]
+        rules = ["--quiet", f"--config-file={ROOT}/.clang-tidy"]
+        ran = subprocess.run(
+            [ROOT / "cmake/cached_clang_tidy.py", self.program, *rules, path, "--", *compiler],
+            env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")},
+            capture_output=True,
+        )
+        return ran.returncode == 0, len((self.folder / "runs").read_text().splitlines())
+
+    def test_a_pass_is_remembered_until_the_text_changes(self) -> None:
+        self.assertEqual(self.check(GOOD), (True, 1))
+        self.assertEqual(self.check(GOOD), (True, 1))
+        self.assertEqual(self.check(GOOD.replace("kLimit = 3", "kLimit = 4")), (True, 2))
+
+    def test_a_mistake_is_found_each_time(self) -> None:
+        self.assertEqual(self.check("int BadName() { return 1; }\n"), (False, 1))
+        self.assertEqual(self.check("int BadName() { return 1; }\n"), (False, 2))
+
+    def test_a_comment_is_part_of_the_text(self) -> None:
+        self.assertEqual(self.check("int BadName() { return 1; }  // NOLINT\n"), (True, 1))
+        self.assertEqual(self.check("int BadName() { return 1; }\n"), (False, 2))
 
 
 if __name__ == "__main__":
