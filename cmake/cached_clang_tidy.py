@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy, unless it has passed the same text before: what ccache does for compilers.
+"""Caches the passes of clang-tidy, as ccache caches compilations.
 
 CMake calls it with the arguments of clang-tidy: PROGRAM [options] SOURCE -- COMPILER ARGUMENTS...
-A pass is an empty file in ~/.cache/hone/clang-tidy. Its name is the hash of the preprocessed source with its comments,
-the rules, the version and the arguments. Paths of this checkout are left out, so other checkouts have the same hash.
-Preprocessing takes 2 % of clang-tidy's time.
+A pass is an empty file in ~/.cache/hone/clang-tidy. Its name is a hash of the source with all that it includes, the
+rules, the version and the arguments. Paths of this checkout are left out, so other checkouts have the same hash.
 """
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -17,11 +17,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def key(arguments: list[str]) -> str:
-    """The hash, or "" if the source cannot be preprocessed."""
+    """The hash, or "" if the source cannot be read."""
     compiler = arguments[arguments.index("--") + 1 :]
     output = compiler.index("-o")
     wanted = [word for word in compiler[:output] + compiler[output + 2 :] if word != "-c"]
-    text = subprocess.run([*wanted, "-E", "-C"], capture_output=True)
+    # Not -E alone, which removes macros, their comments and inactive branches. clang-tidy sees all of them.
+    text = subprocess.run([*wanted, "-E", "-frewrite-includes"], capture_output=True)
     versions = subprocess.run([arguments[0], "--version"], capture_output=True)
     if text.returncode != 0 or versions.returncode != 0:
         return ""
@@ -33,14 +34,16 @@ def key(arguments: list[str]) -> str:
 
 def main() -> int:
     arguments = sys.argv[1:]
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "hone/clang-tidy")
     hashed = key(arguments)
-    if hashed and (folder / hashed).exists():
-        return 0
+    passed = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "hone/clang-tidy", hashed)
+    with contextlib.suppress(OSError):
+        if hashed and passed.is_file():
+            return 0
     ran = subprocess.run(arguments)
     if ran.returncode == 0 and hashed:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / hashed).touch()
+        with contextlib.suppress(OSError):  # the cache only saves time
+            passed.parent.mkdir(parents=True, exist_ok=True)
+            passed.touch()
     return ran.returncode
 
 

@@ -76,29 +76,29 @@ libthrust-dev|complex numbers, for torch's headers in HIP
 LIST
 }
 
-# Virtual environments are made with uv, which takes a tenth of pip's time and stores a package of several environments once.
+# uv makes virtual environments faster than pip, and stores a package once for all of them.
 uv_version=0.13.9
 uv() { # uv ARGUMENTS...
-  local home=$root/build/uv lock
+  local home=$root/build/uv wanted="$uv_version $root" lock settings
   mkdir -p "$root/build"
   exec {lock}> "$root/build/uv.lock"
   flock "$lock"
-  if [[ $(cat "$home/version" 2> /dev/null) != "$uv_version" ]]; then
+  if [[ $(cat "$home/stamp" 2> /dev/null) != "$wanted" ]]; then
     python3 -m venv --clear "$home" &&
       "$home/bin/pip" install --quiet --disable-pip-version-check "uv==$uv_version" &&
-      echo "$uv_version" > "$home/version" || return
+      echo "$wanted" > "$home/stamp" || return
   fi
   exec {lock}>&-
-  local settings
   mapfile -t settings < <(registries_of_pip "$home/bin/pip")
   env "${settings[@]}" "$home/bin/uv" "$@"
 }
-# uv reads none of pip's settings. Prints those about registries as uv's variables, unless these are set.
+# uv ignores pip's settings. Prints pip's settings of registries as uv's variables, without those that are set already.
 registries_of_pip() { # registries_of_pip PIP
   "$1" config list 2> /dev/null | python3 -c '
 import ast, os, sys
 names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS",
-         "constraint": "UV_CONSTRAINT", "cert": "SSL_CERT_FILE"}
+         "constraint": "UV_CONSTRAINT", "cert": "SSL_CERT_FILE", "no-index": "UV_NO_INDEX",
+         "trusted-host": "UV_INSECURE_HOST", "proxy": "HTTPS_PROXY"}
 found = {}
 # Variables of the environment win over files.
 for line in sorted(sys.stdin, key=lambda line: line.startswith(":env:")):
@@ -107,38 +107,51 @@ for line in sorted(sys.stdin, key=lambda line: line.startswith(":env:")):
     if name:
         words = ast.literal_eval(value).split()
         found[name] = ("," if name == "UV_FIND_LINKS" else " ").join(words)
-# As pip does: of all registries, the best version.
+# Like pip, uv then takes the best version from all registries.
 found["UV_INDEX_STRATEGY"] = "unsafe-best-match"
 print(*(f"{name}={value}" for name, value in found.items() if name not in os.environ), sep="\n")'
 }
 
-# The wheel of the Python client, compiled once for each version of its sources and of Python. Prints its path.
-client_wheel() { # client_wheel PYTHON
-  local python=$1 sources built folder lock
-  sources=$(find "$root/clients" "$root/core/include" -type f -not -name '*.pyc' -print0 | sort -z | xargs -0 sha256sum | sha256sum)
-  built="$sources $("$python" --version)"
-  folder=$root/build/client-wheels/$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  mkdir -p "$folder"
-  exec {lock}> "$folder/lock"
+# Makes a virtual environment, unless FOLDER/stamp has this text. Two at a time do not disturb each other, and one that was not
+# completed is made anew.
+make_environment() { # make_environment FOLDER STAMP COMMAND...: COMMAND installs the packages, without errexit
+  local folder=$1 stamp=$2 lock status=0
+  shift 2
+  mkdir -p "$(dirname "$folder")"
+  exec {lock}> "$folder.lock"
   flock "$lock"
-  if [[ $(cat "$folder/stamp" 2> /dev/null) != "$built" ]]; then
-    rm -rf "$folder"/*.whl "$folder/tools"
-    # What builds it lies in a folder of its own, so that ccache finds the same paths again.
-    uv venv --quiet --python "$python" "$folder/tools" &&
-      uv pip install --quiet --python "$folder/tools/bin/python" scikit-build-core pybind11 >&2 &&
-      CMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache) CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 \
-        uv build --quiet --wheel --no-build-isolation --python "$folder/tools/bin/python" --out-dir "$folder" \
-        -C build-dir="$folder/build" "$root/clients/python" >&2 || return
-    echo "$built" > "$folder/stamp"
+  if [[ $(cat "$folder/stamp" 2> /dev/null) != "$stamp" ]]; then
+    rm -f "$folder/stamp"
+    "$@" && echo "$stamp" > "$folder/stamp" || status=$?
   fi
   exec {lock}>&-
+  return "$status"
+}
+
+# The wheel of the Python client, compiled once for each version of its sources and of Python. Prints its path.
+client_wheel() { # client_wheel PYTHON
+  local python=$1 folder sources
+  sources=$(find "$root/clients" "$root/core/include" -type f -not -name '*.pyc' -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+  folder=$root/build/client-wheels/$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  make_environment "$folder" "$sources $("$python" --version)" build_client_wheel "$python" "$folder" >&2 || return
   echo "$folder"/*.whl
+}
+build_client_wheel() { # build_client_wheel PYTHON FOLDER
+  local python=$1 folder=$2
+  rm -rf "$folder"
+  # The build tools have a fixed folder, because ccache needs the same paths.
+  uv venv --quiet --python "$python" "$folder/tools" &&
+    uv pip install --quiet --python "$folder/tools/bin/python" scikit-build-core pybind11 &&
+    CMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache) CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 \
+      uv build --quiet --wheel --no-build-isolation --python "$folder/tools/bin/python" --out-dir "$folder" \
+      -C build-dir="$folder/build" "$root/clients/python"
 }
 # Installs the client into an environment that lacks this version of it.
 install_client() { # install_client ENVIRONMENT PYTHON
   local venv=$1 wheel
   wheel=$(client_wheel "$2") || return
   [[ $(cat "$venv/client" 2> /dev/null) != "$(sha256sum "$wheel")" ]] || return 0
+  rm -f "$venv/client"
   uv pip install --quiet --python "$venv/bin/python" --no-deps --reinstall "$wheel" && sha256sum "$wheel" > "$venv/client"
 }
 
@@ -149,7 +162,7 @@ modules_packages() {
   if ${level4:-false}; then echo transformers; fi
 }
 has_modules_environment() {
-  [[ -x $modules_environment/bin/python ]] &&
+  [[ -x $modules_environment/bin/python && ! -e $modules_environment/incomplete ]] &&
     LEVEL4=${level4:-false} "$modules_environment/bin/python" -c '
 import importlib.metadata as m, os, sys
 if os.environ["LEVEL4"] == "true": m.version("transformers")
@@ -178,7 +191,9 @@ make_modules_environment() {
     read -r -p "download and install them there? [Y/n] " answer || answer=n
     [[ -z $answer || $answer == [Yy]* ]] || fail "nothing was installed" "" 1
   fi
-  # With pip, for packages that a user adds. Byte code is made now, because judged programs cannot write it.
+  # --seed installs pip, for users who add packages. Byte code is made now, because judged programs cannot write it.
+  mkdir -p "$modules_environment"
+  touch "$modules_environment/incomplete"
   run_logged "$log" uv venv --seed --allow-existing --python python3 "$modules_environment" ||
     fail "no virtual environment could be made (log: build/logs/setup-python.log)" "apt-get install python3-venv" 3
   run_logged "$log" uv pip install --python "$modules_environment/bin/python" --compile-bytecode "${packages[@]}" || {
@@ -186,6 +201,7 @@ make_modules_environment() {
     fail "the packages cannot be installed (log: build/logs/setup-python.log)" \
       "by hand: $modules_environment/bin/python -m pip install ${packages[*]}" 3
   }
+  rm "$modules_environment/incomplete"
   say "${green}made build/python${plain}; $use"
 }
 

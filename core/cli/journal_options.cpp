@@ -24,6 +24,11 @@ Error no_journal() {
       "FILE), or set journal.path in the configuration");
 }
 
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code missing;
+  return std::filesystem::equivalent(one, other, missing) && !missing;
+}
+
 }  // namespace
 
 void JournalOptionSet::declare(OptionSet& options) {
@@ -58,9 +63,17 @@ Result<std::vector<std::string>> name_journals(std::vector<std::string>& paths,
     return std::filesystem::path(path).filename().string();
   };
   std::vector<std::string> names;
-  for (const std::string& path : paths) {
-    if (std::count(paths.begin(), paths.end(), path) > 1)
-      return invalid_argument("found the journal " + path + " twice; name each file once");
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::string& path = paths[i];
+    const auto again = std::find_if(
+        paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(i),
+        [&path](const std::string& other) { return path == other || is_same_file(path, other); });
+    if (again != paths.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return invalid_argument(*again == path
+                                  ? "found the journal " + path + " twice; name each file once"
+                                  : "the journals " + *again + " and " + path +
+                                        " are the same file; name each file once");
+    }
     const auto same = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
       return file_name(other) == file_name(path);
     });

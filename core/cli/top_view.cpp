@@ -21,6 +21,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;  // of columns
 constexpr std::size_t kTaskLinesMin = 3;  // an empty line, the titles and one task
 constexpr std::size_t kCaughtShown = 6;   // clients of each class
+constexpr std::size_t kDevicesShown = 16;
 
 double number_or_0(const Value& value) {
   return value.is_number() && std::isfinite(value.as_double()) ? value.as_double() : 0;
@@ -159,17 +160,40 @@ void TopView::record(Value health, Value metrics, double at) {
   }
   const Value& evaluator = member_or_nil(member_or_nil(metrics_, "service"), "evaluator");
   samples_.push_back(
-      {at, sum(member_or_nil(evaluator, "evaluations")) + sum(member_or_nil(evaluator, "faults"))});
+      {at, sum(member_or_nil(evaluator, "evaluations")) + sum(member_or_nil(evaluator, "faults")),
+       member_or_nil(evaluator, "by_device")});
   while (samples_.size() > 1 && (at - samples_.front().at > kHistoryS || at < samples_.front().at))
     samples_.pop_front();
 }
 
-double TopView::rate(double span_s) const {
+const TopView::Sample* TopView::since(double span_s) const {
   const auto first = std::find_if(samples_.begin(), samples_.end(), [&](const Sample& sample) {
     return samples_.back().at - sample.at <= span_s;
   });
-  if (first == samples_.end() || samples_.back().at <= first->at) return kUnknown;
+  return first != samples_.end() && first->at < samples_.back().at ? &*first : nullptr;
+}
+
+double TopView::rate(double span_s) const {
+  const Sample* first = since(span_s);
+  if (first == nullptr) return kUnknown;
   return (samples_.back().done - first->done) / (samples_.back().at - first->at);
+}
+
+std::string TopView::busy_text(double span_s) const {
+  const Sample* first = since(span_s);
+  if (first == nullptr) return "–";
+  const Sample& last = samples_.back();
+  std::string said;
+  std::size_t shown = 0;
+  for (const auto& [device, of] : map_or_empty(last.devices)) {
+    if (++shown > kDevicesShown) return said + ", …";
+    const double busy_s =
+        number_or_nan(member_or_nil(of, "busy_s")) -
+        number_or_nan(member_or_nil(member_or_nil(first->devices, device), "busy_s"));
+    said += (said.empty() ? "device " : ", device ") + device + ": " +
+            percent_text(std::clamp(busy_s / (last.at - first->at), 0.0, 1.0));
+  }
+  return said.empty() ? "–" : said;
 }
 
 std::vector<Row> TopView::rows(std::size_t lines) const {
@@ -224,6 +248,7 @@ std::vector<Row> TopView::head() const {
           count_text(number_or_0(member_or_nil(evaluator, "devices")) - failing) + " of " +
           count_text(number_or_nan(member_or_nil(evaluator, "devices"))) + " devices work",
       failing > 0 ? Colour::kRed : Colour::kPlain));
+  rows.push_back(labelled("busy", busy_text(10) + " (last 10 s)"));
   rows.push_back(labelled(
       "episodes", count_text(number_or_nan(member_or_nil(episodes, "open"))) + " open, " +
                       count_text(number_or_nan(member_or_nil(episodes, "clients"))) +

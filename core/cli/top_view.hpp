@@ -31,10 +31,15 @@ class TopView {
  private:
   struct Sample {
     double at = 0, done = 0;
+    Value devices;  ///< their evaluations and busy times, by number
   };
 
+  /// The oldest sample of the last `span_s`; null if it is the only one.
+  const Sample* since(double span_s) const;
   /// Evaluations per second over the last `span_s`; NaN if unknown.
   double rate(double span_s) const;
+  /// "device 0: 93 %, device 1: 88 %": the share of the last `span_s` in which each device was busy.
+  std::string busy_text(double span_s) const;
   std::vector<Row> head() const;
   std::vector<Row> stages() const;
   /// At most `lines` rows, at least 2: the titles, and the tasks with the most turns.

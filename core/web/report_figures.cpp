@@ -259,7 +259,8 @@ struct Compared {
   std::int64_t attempts = 0;
 };
 
-Value comparison_of(const std::vector<Value>& journals) {
+/// `left_out`: the number of tasks beyond the limit.
+Value comparison_of(const std::vector<Value>& journals, std::int64_t& left_out) {
   std::map<std::string, Compared> tasks;
   for (std::size_t i = 0; i < journals.size(); ++i) {
     const Value& rows = member_or_nil(journals[i], "tasks");
@@ -270,6 +271,8 @@ Value comparison_of(const std::vector<Value>& journals) {
       task.attempts += member_or_nil(row, "attempts").as_int();
     }
   }
+  left_out =
+      static_cast<std::int64_t>(tasks.size() - std::min(tasks.size(), ReportFigures::kRowsMax));
   Value list = Value::array();
   for (const auto* one : most_first(tasks, [](const Compared& task) { return task.attempts; })) {
     if (list.as_array().size() == ReportFigures::kRowsMax) break;
@@ -292,11 +295,13 @@ Value comparison_of(const std::vector<Value>& journals) {
 }  // namespace
 
 Value report_of(std::vector<Value> journals, double made_at) {
-  Value comparison = journals.size() > 1 ? comparison_of(journals) : Value();
+  std::int64_t left_out = 0;
+  Value comparison = journals.size() > 1 ? comparison_of(journals, left_out) : Value();
   return Value::map({{"version", HONE_VERSION_STRING},
                      {"made_at", made_at},
                      {"journals", Value::Array(journals.begin(), journals.end())},
-                     {"comparison", std::move(comparison)}});
+                     {"comparison", std::move(comparison)},
+                     {"comparison_left_out", left_out}});
 }
 
 }  // namespace hone

@@ -441,18 +441,37 @@ std::vector<std::string> compared_row(const Value& task) {
 }
 
 std::string comparison_html(const Value& report) {
-  std::string named;
+  std::string named, left_out;
   const Value::Array& journals = list(report, "journals");
   for (std::size_t i = 0; i < journals.size(); ++i) {
     named += (named.empty() ? "" : ", ") + letter_of(i) + ": <b>" +
              html_cut(text(journals[i], "name"), kNameShown) + "</b>";
+    const Value& left = member_or_nil(journals[i], "tasks_left_out");
+    if (left.is_int() && left.as_int() > 0) {
+      left_out +=
+          (left_out.empty() ? "" : ", ") + grouped_number(left.as_int()) + " of " + letter_of(i);
+    }
+  }
+  const Value& rows_left = member_or_nil(report, "comparison_left_out");
+  if (rows_left.is_int() && rows_left.as_int() > 0) {
+    left_out += (left_out.empty() ? "" : ", ") + grouped_number(rows_left.as_int()) +
+                " of all journals together";
+  }
+  if (!left_out.empty()) {
+    left_out = paragraph(
+        "The comparison has the " + grouped_number(ReportFigures::kRowsMax) +
+            " tasks with the most attempts of each journal, and of all journals together. Left "
+            "out: " +
+            left_out +
+            ". If a task is left out of one journal, its row has only the values of the others.",
+        "warn");
   }
   std::vector<std::vector<std::string>> rows;
   for (const Value& task : list(report, "comparison")) rows.push_back(compared_row(task));
   return "<h1>Comparison</h1>\n" +
          section(
              "By task",
-             paragraph(named + ". Differences and ratios are relative to A.") +
+             paragraph(named + ". Differences and ratios are relative to A.") + left_out +
                  table(with_figures({{"Task", "t"}, {"", ""}, {"Reward", "r"}, {"Speedup", "r"}}),
                        rows));
 }

@@ -68,6 +68,38 @@ TEST(TopView, Figures_AreThoseOfTheReplies) {
   EXPECT_NE(text.find("10   5.00 ms   5.00 ms   10.0 ms\n"), std::string::npos) << text;
 }
 
+Value metrics_with_devices(Value devices) {
+  return Value::map(
+      {{"service", Value::map({{"evaluator", Value::map({{"by_device", std::move(devices)}})}})}});
+}
+Value metrics_with_busy(const std::vector<double>& busy_s) {
+  Value devices = Value::map();
+  for (std::size_t i = 0; i < busy_s.size(); ++i)
+    devices.set(std::to_string(i), Value::map({{"evaluations", 1}, {"busy_s", busy_s[i]}}));
+  return metrics_with_devices(std::move(devices));
+}
+
+TEST(TopView, BusyTime_OfTwoSamples_IsShownAsAShare) {
+  TopView view("tcp://here");
+  view.record(health_of(), metrics_with_busy({100, 40}), 1000);
+  EXPECT_NE(all_of(view).find("busy      – (last 10 s)"), std::string::npos);
+  view.record(health_of(), metrics_with_busy({104, 41}), 1004);
+  EXPECT_NE(all_of(view).find("busy      device 0: 100 %, device 1: 25 % (last 10 s)"),
+            std::string::npos)
+      << all_of(view);
+  view.record(health_of("restarted"), metrics_with_busy(std::vector<double>(17, 0)), 1005);
+  view.record(health_of("restarted"), metrics_with_busy(std::vector<double>(17, 1)), 1007);
+  EXPECT_NE(all_of(view).find("device 15: 50 %, … (last 10 s)"), std::string::npos) << all_of(view);
+}
+
+TEST(TopView, BusyTime_Missing_IsShownAsADash) {
+  TopView view("tcp://here");
+  view.record(health_of(), metrics_with_busy({}), 1000);
+  view.record(health_of(), metrics_with_devices(Value::map({{"0", "no map"}})), 1002);
+  EXPECT_NE(all_of(view).find("busy      device 0: – (last 10 s)"), std::string::npos)
+      << all_of(view);
+}
+
 TEST(TopView, AnotherServerAtTheEndpoint_StartsTheRateAnew) {
   TopView view("tcp://here");
   view.record(health_of("one"), metrics_of(1000), 1000);

@@ -236,6 +236,11 @@ class Web(unittest.TestCase):
             self.assertIn(said, refused.stderr)
         twice = hone("view", journal, journal, "--port", 0, timeout=60)
         self.assertIn(f"found the journal {journal} twice; name each file once", twice.stderr)
+        link = self.here / "link.db"
+        link.symlink_to(journal)
+        for name in (link, f"{journal.parent}/./{journal.name}"):
+            twice = hone("view", journal, name, "--port", 0, timeout=60)
+            self.assertIn(f"the journals {journal} and {name} are the same file; name each file once", twice.stderr)
         beyond = hone("view", journal, "--host", "0.0.0.0", "--port", 0, timeout=60)
         self.assertIn("not a loopback address; expected --token-file", beyond.stderr)
 

@@ -71,19 +71,19 @@ class Tidy(unittest.TestCase):
 
 @unittest.skipIf(TIDY is None, "clang-tidy-14 is not installed (scripts/setup --tools)")
 class Cached(unittest.TestCase):
-    """cmake/cached_clang_tidy.py: a pass is remembered, and only a pass of the same text."""
+    """cmake/cached_clang_tidy.py: only a pass is cached, and only for the same text."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        # Counts its runs and is clang-tidy.
+        # A wrapper of clang-tidy that counts its runs.
         self.program = self.folder / "tidy"
         counted = f'[ "$1" = --version ] || echo run >> {folder.name}/runs'
         self.program.write_text(f'#!/bin/sh\n{counted}\nexec {TIDY} "$@"\n')
         self.program.chmod(0o755)
 
-    def check(self, source: str) -> tuple[bool, int]:
+    def check(self, source: str, cache: str = "cache") -> tuple[bool, int]:
         """Whether it passes, and how often clang-tidy has run so far."""
         path = self.folder / "sample.cpp"
         path.write_text(source)
@@ -91,7 +91,7 @@ class Cached(unittest.TestCase):
         rules = ["--quiet", f"--config-file={ROOT}/.clang-tidy"]
         ran = subprocess.run(
             [ROOT / "cmake/cached_clang_tidy.py", self.program, *rules, path, "--", *compiler],
-            env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")},
+            env={**os.environ, "XDG_CACHE_HOME": str(self.folder / cache)},
             capture_output=True,
         )
         return ran.returncode == 0, len((self.folder / "runs").read_text().splitlines())
@@ -104,6 +104,23 @@ class Cached(unittest.TestCase):
     def test_a_mistake_is_found_each_time(self) -> None:
         self.assertEqual(self.check("int BadName() { return 1; }\n"), (False, 1))
         self.assertEqual(self.check("int BadName() { return 1; }\n"), (False, 2))
+
+    def test_what_the_preprocessor_removes_is_part_of_the_text(self) -> None:
+        named = "#define SAME(x) (x)\nint twice(int limit);\nint f() { return SAME(twice(/*limit=*/3)); }\n"
+        macro = "#define TWICE(x) ((x)+(x))\nint g(int i) { return ((i)+(i)); }\n"
+        inactive = "#ifdef __clang_analyzer__\nint good_name() { return 1; }\n#endif\n"
+        for good, bad in (
+            (named, named.replace("/*limit=*/", "/*count=*/")),
+            (macro.replace("(i)", "(i++)"), macro.replace("((i)+(i))", "TWICE(i++)")),
+            (inactive, inactive.replace("good_name", "BadName")),
+        ):
+            self.assertEqual(self.check(good)[0], True, good)
+            self.assertEqual(self.check(bad)[0], False, bad)
+
+    def test_a_cache_that_cannot_be_written_changes_nothing(self) -> None:
+        (self.folder / "file").write_text("")
+        self.assertEqual(self.check(GOOD, "file/cache"), (True, 1))
+        self.assertEqual(self.check(GOOD, "file/cache"), (True, 2))
 
     def test_a_comment_is_part_of_the_text(self) -> None:
         self.assertEqual(self.check("int BadName() { return 1; }  // NOLINT\n"), (True, 1))

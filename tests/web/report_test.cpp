@@ -191,6 +191,18 @@ TEST(Report, TwoJournals_AreComparedByTask) {
   EXPECT_NE(html.find("<span>1.50×</span>"), std::string::npos);
 }
 
+TEST(Report, TasksThatAreNotCompared_AreCounted) {
+  ReportFigures first, second;
+  for (std::size_t i = 0; i < ReportFigures::kRowsMax + 3; ++i)
+    ASSERT_TRUE(first.add(episode_of("task " + std::to_string(i), {{"wrong"}})));
+  ASSERT_TRUE(second.add(episode_of("only second", {{"wrong"}})));
+  const Value report =
+      report_of({journal_value("a.db", first), journal_value("b.db", second)}, 1.7e9);
+  EXPECT_EQ(at(report, {"comparison_left_out"}).as_int(), 1);
+  EXPECT_NE(report_html(report).find("Left out: 3 of A, 1 of all journals together."),
+            std::string::npos);
+}
+
 TEST(Report, OneJournal_HasNoComparison) {
   ReportFigures figures;
   ASSERT_TRUE(figures.add(episode_of("a", {{"correct", 2, 0.5}})));

@@ -2,10 +2,9 @@
 
 import importlib.util
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from hone_modules.kept import KeptTasks
 from hone_modules.limit import SECONDS_MAX, SlowModule, limited
 from hone_modules.packages import missing_imports, missing_lines, without_unused
 from hone_modules.problems import BACKENDS, PRECISION, Mistake, Problem, UnfitTask, syntax_error, unfit_at_sight
@@ -85,10 +84,6 @@ class ModuleDataset:
             "range": [1, 3600],
             "doc": "limit of one description of a module (s of processor time)",
         },
-        "kept_tasks": {
-            "default": "",
-            "doc": "folder of described tasks for later starts; default: ~/.cache/hone/tasks; none: keep none",
-        },
         "own_kernels": {
             "default": "optional",
             "doc": "where torch alone does the work: optional (nothing), expected (that is said), required (rejected)",
@@ -102,7 +97,6 @@ class ModuleDataset:
                 raise Mistake(f"{name}: found {config[name]!r}, expected one of {', '.join(choices)}")
         self.memory_mb, self.seconds = config["memory_mb"], config["describe_seconds"]
         self.precision = checked_precision(config["precision"])
-        self.kept = KeptTasks(config["kept_tasks"])
         found = self.read(config["path"])
         self.left_out = {problem.id: why for problem in found if (why := self.unfit(problem))}
         self.problems = {problem.id: problem for problem in found if problem.id not in self.left_out}
@@ -140,7 +134,7 @@ class ModuleDataset:
         problem = replace(problem, source=without_unused(problem.source))
         try:
             with limited(task_id, self.seconds):
-                task = self.described(problem)
+                task = task_of(problem, self.split, baseline=self.baseline, precision=self.precision)
         except SlowModule as slow:
             self.left_out[task_id] = str(slow)
             raise UnfitTask(f"{task_id} cannot be made a task: {slow}") from None
@@ -150,15 +144,3 @@ class ModuleDataset:
                 raise
             raise type(mistake)(f"{mistake}; unused imports were left out: {', '.join(gone)}") from None
         return {**task, "own_kernels": self.own_kernels, "memory_mb": self.memory_mb}
-
-    def described(self, problem: Problem) -> dict[str, Any]:
-        """The task of a problem, which an earlier process may have described."""
-        made_of = {**asdict(replace(problem, place="")), "split": self.split}
-        made_of |= {"baseline": self.baseline, "precision": self.precision}
-        path = self.kept.path(made_of)
-        if path and (task := self.kept.read(path)) is not None:
-            return task
-        task = task_of(problem, self.split, baseline=self.baseline, precision=self.precision)
-        if path:
-            self.kept.write(path, task)
-        return task
