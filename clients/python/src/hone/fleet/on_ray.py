@@ -210,7 +210,7 @@ class _Registry:
         return [self._endpoints[index] for index in sorted(self._endpoints)]
 
     def status(self) -> list[dict[str, Any]]:
-        """Each server's address, empty while it starts, and its number of open episodes."""
+        """Each server's address, empty while it starts, and its last known open episodes."""
         self.endpoints()
         names = [self._endpoints.get(index, "") for index in range(len(self._nodes))]
         return [{"endpoint": one, "episodes": self._loads.get(one, 0)} for one in names]
@@ -474,8 +474,18 @@ def status(name: str = "hone") -> list[dict[str, Any]]:
     Raises:
         Unavailable: Ray is not running here, or has no fleet of this name.
     """
-    answer: list[dict[str, Any]] = _get(_registry_of(name).status.remote(), REGISTRY_S)
-    return answer
+    rows: list[dict[str, Any]] = _get(_registry_of(name).status.remote(), REGISTRY_S)
+    # The registry's figures are seconds old, because it never waits for a server: clients wait
+    # for the registry.
+    asked = {}
+    for index, row in enumerate(rows):
+        with contextlib.suppress(ValueError):
+            asked[_server_of(name, index).state.remote()] = row
+    ready, _ = ray.wait(list(asked), num_returns=len(asked), timeout=STATE_S) if asked else ([], [])
+    for answer in ready:
+        with contextlib.suppress(ray.exceptions.RayError):
+            asked[answer]["endpoint"], asked[answer]["episodes"] = ray.get(answer)
+    return rows
 
 
 def _detached(actor: type, name: str, **options: Any) -> Any:  # noqa: ANN401 - Ray's own types
