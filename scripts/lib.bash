@@ -79,18 +79,13 @@ LIST
 # uv makes virtual environments faster than pip, and stores a package once for all of them.
 uv_version=0.13.9
 uv() { # uv ARGUMENTS...
-  local home=$root/build/uv wanted="$uv_version $root" lock settings
-  mkdir -p "$root/build"
-  exec {lock}> "$root/build/uv.lock"
-  flock "$lock"
-  if [[ $(cat "$home/stamp" 2> /dev/null) != "$wanted" ]]; then
-    python3 -m venv --clear "$home" &&
-      "$home/bin/pip" install --quiet --disable-pip-version-check "uv==$uv_version" &&
-      echo "$wanted" > "$home/stamp" || return
-  fi
-  exec {lock}>&-
-  mapfile -t settings < <(registries_of_pip "$home/bin/pip")
-  env "${settings[@]}" "$home/bin/uv" "$@"
+  local home=$root/build/uv
+  make_environment "$home" "$uv_version $root" install_uv "$home" || return
+  [[ -v uv_settings ]] || mapfile -t uv_settings < <(registries_of_pip "$home/bin/pip")
+  env "${uv_settings[@]}" "$home/bin/uv" "$@"
+}
+install_uv() { # install_uv FOLDER
+  python3 -m venv --clear "$1" && "$1/bin/pip" install --quiet --disable-pip-version-check "uv==$uv_version"
 }
 # uv ignores pip's settings. Prints pip's settings of registries as uv's variables, without those that are set already.
 registries_of_pip() { # registries_of_pip PIP

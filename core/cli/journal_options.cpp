@@ -65,14 +65,13 @@ Result<std::vector<std::string>> name_journals(std::vector<std::string>& paths,
   std::vector<std::string> names;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string& path = paths[i];
-    const auto again = std::find_if(
-        paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(i),
-        [&path](const std::string& other) { return path == other || is_same_file(path, other); });
-    if (again != paths.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return invalid_argument(*again == path
-                                  ? "found the journal " + path + " twice; name each file once"
-                                  : "the journals " + *again + " and " + path +
-                                        " are the same file; name each file once");
+    for (std::size_t j = 0; j < i; ++j) {
+      if (paths[j] == path)
+        return invalid_argument("found the journal " + path + " twice; name each file once");
+      if (is_same_file(paths[j], path)) {
+        return invalid_argument("the journals " + paths[j] + " and " + path +
+                                " are the same file; name each file once");
+      }
     }
     const auto same = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
       return file_name(other) == file_name(path);

@@ -158,6 +158,12 @@ std::vector<Column> with_figures(std::vector<Column> columns) {
   return columns;
 }
 
+/// The number of rows of a table that are left out.
+std::int64_t left_out_of(const Value& of, const std::string& key) {
+  const Value& left = member_or_nil(of, key + "_left_out");
+  return left.is_int() ? left.as_int() : 0;
+}
+
 std::string group_table(const Value& journal, const char* key, const char* title,
                         const char* plural) {
   std::vector<std::vector<std::string>> rows;
@@ -168,10 +174,8 @@ std::string group_table(const Value& journal, const char* key, const char* title
     rows.push_back(std::move(cells));
   }
   std::string html = table(with_figures({{title, "t"}}), rows);
-  const Value& left = member_or_nil(journal, std::string(key) + "_left_out");
-  if (left.is_int() && left.as_int() > 0) {
-    html += paragraph(grouped_number(left.as_int()) + " " + plural +
-                      " with fewer attempts are left out.");
+  if (const std::int64_t left = left_out_of(journal, key); left > 0) {
+    html += paragraph(grouped_number(left) + " " + plural + " with fewer attempts are left out.");
   }
   return html;
 }
@@ -442,21 +446,16 @@ std::vector<std::string> compared_row(const Value& task) {
 
 std::string comparison_html(const Value& report) {
   std::string named, left_out;
+  const auto leave_out = [&left_out](std::int64_t count, const std::string& of) {
+    if (count > 0) left_out += (left_out.empty() ? "" : ", ") + grouped_number(count) + " of " + of;
+  };
   const Value::Array& journals = list(report, "journals");
   for (std::size_t i = 0; i < journals.size(); ++i) {
     named += (named.empty() ? "" : ", ") + letter_of(i) + ": <b>" +
              html_cut(text(journals[i], "name"), kNameShown) + "</b>";
-    const Value& left = member_or_nil(journals[i], "tasks_left_out");
-    if (left.is_int() && left.as_int() > 0) {
-      left_out +=
-          (left_out.empty() ? "" : ", ") + grouped_number(left.as_int()) + " of " + letter_of(i);
-    }
+    leave_out(left_out_of(journals[i], "tasks"), letter_of(i));
   }
-  const Value& rows_left = member_or_nil(report, "comparison_left_out");
-  if (rows_left.is_int() && rows_left.as_int() > 0) {
-    left_out += (left_out.empty() ? "" : ", ") + grouped_number(rows_left.as_int()) +
-                " of all journals together";
-  }
+  leave_out(left_out_of(report, "comparison"), "all journals together");
   if (!left_out.empty()) {
     left_out = paragraph(
         "The comparison has the " + grouped_number(ReportFigures::kRowsMax) +
