@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Caches the passes of clang-tidy, as ccache caches compilations.
+"""Caches successful runs of clang-tidy, as ccache caches compilations.
 
 CMake calls it with the arguments of clang-tidy: PROGRAM [options] SOURCE -- COMPILER ARGUMENTS...
-A pass is an empty file in ~/.cache/hone/clang-tidy. Its name is a hash of the source with all that it includes, the
-rules, the version and the arguments. Paths of this checkout are left out, so other checkouts have the same hash.
+A successful run leaves an empty file in ~/.cache/hone/clang-tidy. Its name is a hash of the source with all that it
+includes, the rules, the version and the arguments. Paths of this checkout are left out, so other checkouts have the
+same hash.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def key(arguments: list[str]) -> str:
-    """The hash, or "" if the source cannot be read."""
+    """The hash, or "" if preprocessing fails."""
     compiler = arguments[arguments.index("--") + 1 :]
     output = compiler.index("-o")
     wanted = [word for word in compiler[:output] + compiler[output + 2 :] if word != "-c"]

@@ -107,9 +107,9 @@ found["UV_INDEX_STRATEGY"] = "unsafe-best-match"
 print(*(f"{name}={value}" for name, value in found.items() if name not in os.environ), sep="\n")'
 }
 
-# Makes a virtual environment, unless FOLDER/stamp has this text. Two at a time do not disturb each other, and one that was not
-# completed is made anew.
-make_environment() { # make_environment FOLDER STAMP COMMAND...: COMMAND installs the packages, without errexit
+# Fills FOLDER by COMMAND, unless FOLDER/stamp already has the text STAMP. Concurrent calls wait for a lock. An interrupted call is
+# repeated, because the stamp is written last. errexit has no effect in COMMAND, so it must return its failures.
+make_environment() { # make_environment FOLDER STAMP COMMAND...
   local folder=$1 stamp=$2 lock status=0
   shift 2
   mkdir -p "$(dirname "$folder")"
@@ -186,7 +186,7 @@ make_modules_environment() {
     read -r -p "download and install them there? [Y/n] " answer || answer=n
     [[ -z $answer || $answer == [Yy]* ]] || fail "nothing was installed" "" 1
   fi
-  # --seed installs pip, for users who add packages. Byte code is made now, because judged programs cannot write it.
+  # --seed installs pip, for users who add packages. Byte code is made now, because candidates cannot write it.
   mkdir -p "$modules_environment"
   touch "$modules_environment/incomplete"
   run_logged "$log" uv venv --seed --allow-existing --python python3 "$modules_environment" ||
@@ -194,7 +194,7 @@ make_modules_environment() {
   run_logged "$log" uv pip install --python "$modules_environment/bin/python" --compile-bytecode "${packages[@]}" || {
     tail -n 5 "$log" >&2
     fail "the packages cannot be installed (log: build/logs/setup-python.log)" \
-      "by hand: $modules_environment/bin/python -m pip install ${packages[*]}" 3
+      "remove the cause that the log names, then run it again" 3
   }
   rm "$modules_environment/incomplete"
   say "${green}made build/python${plain}; $use"

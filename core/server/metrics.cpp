@@ -26,7 +26,8 @@ constexpr CounterRow kCounters[] = {
     {"bytes_sent", "hone_sent_bytes_total", "Bytes sent."},
     {"malformed", "hone_malformed_messages_total", "Messages that could not be read."},
     {"busy", "hone_busy_replies_total",
-     "Requests refused because a queue or the number of connections was at its limit."},
+     "Requests refused because the request queue or a limit of connections was full. A full "
+     "evaluation queue does not count."},
     {"connections_seen", "hone_connections_total", "Connections since the start."},
     {"connections_stalled", "hone_stalled_connections_total",
      "Connections given up because they did not read."},

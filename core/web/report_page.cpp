@@ -458,11 +458,10 @@ std::string comparison_html(const Value& report) {
   leave_out(left_out_of(report, "comparison"), "all journals together");
   if (!left_out.empty()) {
     left_out = paragraph(
-        "The comparison has the " + grouped_number(ReportFigures::kRowsMax) +
-            " tasks with the most attempts of each journal, and of all journals together. Left "
-            "out: " +
-            left_out +
-            ". If a task is left out of one journal, its row has only the values of the others.",
+        "The report keeps the " + grouped_number(ReportFigures::kRowsMax) +
+            " tasks with the most attempts of each journal. This table shows as many of those, "
+            "with the most attempts in all journals together. Left out: " +
+            left_out + ". A row has no value for a journal that did not keep its task.",
         "warn");
   }
   std::vector<std::vector<std::string>> rows;

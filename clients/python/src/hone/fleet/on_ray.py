@@ -475,8 +475,8 @@ def status(name: str = "hone") -> list[dict[str, Any]]:
         Unavailable: Ray is not running here, or has no fleet of this name.
     """
     rows: list[dict[str, Any]] = _get(_registry_of(name).status.remote(), REGISTRY_S)
-    # The registry's figures are seconds old, because it never waits for a server: clients wait
-    # for the registry.
+    # Ask the servers themselves. The registry's figures may be seconds old: it must not wait for
+    # a server, because clients wait for it.
     asked = {}
     for index, row in enumerate(rows):
         with contextlib.suppress(ValueError):
