@@ -96,6 +96,11 @@ bool Device::has_ready(const std::string& task_key) const {
   return slots_.has(task_key);
 }
 
+std::set<std::string> Device::ready_tasks() const {
+  MutexLock lock(state_mutex_);
+  return slots_.keys();
+}
+
 Evaluation Device::run(const DeviceJob& job) {
   circumstances_ = {};
   circumstances_.device = job.isolation.device;

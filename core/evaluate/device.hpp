@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,8 @@ class Device {
   /// Whether this lane has the reference and the baseline of the task with this key ready. [the thread of
   /// run()]
   bool has_ready(const std::string& task_key) const;
+  /// The keys of all tasks that are ready. [the thread of run()]
+  std::set<std::string> ready_tasks() const;
   /// Whether this lane could reserve this many bytes of device memory now. [any thread]
   bool could_claim(std::uint64_t bytes) const { return shared_.ledger.could_claim(lane_, bytes); }
   /// The lane's current step: "install the reference of level3/17". [any thread]

@@ -15,7 +15,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -31,6 +30,7 @@
 #include "evaluate/judging.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "evaluate/sources.hpp"
+#include "evaluate/task_homes.hpp"
 #include "evaluate/tools.hpp"
 #include "evaluate/verdicts.hpp"
 
@@ -112,6 +112,7 @@ class LocalEvaluator : public Evaluator {
       devices_.push_back(
           std::make_unique<Device>(launcher, zygotes_, builds_, options_, spec, shared_[device]));
       uses_.add_lane(device);
+      homes_.add_lane();
     };
     for (std::size_t i = 0; i < options_.devices.size(); ++i) {
       shared_.emplace_back(options_, 1 + options_.devices[i].lanes.size());
@@ -330,6 +331,7 @@ class LocalEvaluator : public Evaluator {
   void push_built(const JobPtr& job) {
     MutexLock lock(mutex_);
     built_.push(job->submission.client, job->submission.episode, job);
+    homes_.add_waiting(job->task_key);
     changed_.notify_all();
   }
 
@@ -410,35 +412,36 @@ class LocalEvaluator : public Evaluator {
     return true;
   }
 
-  /// The next job for this device or lane, if there is one. Lanes judge only modules. Rationale: preparing a
-  /// task may take as long as judging a submission, so jobs whose task is ready here come first, then those
-  /// whose task is ready nowhere, and among these the ones whose memory is free now.
+  /// The next job for this device or lane, if there is one. Lanes judge only modules. Rationale: preparing a task may take longer
+  /// than judging a submission, so TaskHomes decides who prepares it. Jobs whose memory is not free now come last.
   std::optional<JobPtr> take_built(std::size_t device) HONE_REQUIRES(mutex_) {
-    constexpr std::size_t kHomesMax = 1 << 14;
+    constexpr int kMustWait = 3;
     const bool lane = device >= options_.devices.size();
+    const double now = monotonic_s();
+    homes_.set_ready(device, devices_[device]->ready_tasks());
     const auto homes = std::cref(homes_);  // pop_by() uses it only during this call
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
       if (lane && !uses_lanes(one->mode)) return -1;
-      constexpr int kMustWait = 3;
-      const int wait = devices_[device]->could_claim(one->memory_bytes) ? 0 : kMustWait;
-      if (devices_[device]->has_ready(one->task_key)) return wait;
-      return wait + (homes.get().count(one->task_key) == 0 ? 1 : 2);
+      const int rank = homes.get().rank(device, one->task_key, now - one->times.built_s);
+      return rank < 0 || devices_[device]->could_claim(one->memory_bytes) ? rank : rank + kMustWait;
     });
-    if (job) {
-      if (homes_.size() >= kHomesMax) homes_.clear();
-      homes_.insert((*job)->task_key);
-    }
+    if (job) homes_.begin(device, (*job)->task_key);
     return job;
   }
 
   /// Null: shutdown. `wait`: wait for a job.
   std::optional<JobPtr> next_to_judge(std::size_t device, bool wait) {
+    constexpr auto kLookAgain = std::chrono::seconds(1);  // at jobs that were left to other lanes
     MutexLock lock(mutex_);
     judged_.resize(devices_.size());
     judged_[device] = nullptr;
     uses_.end(device);
+    homes_.end(device);
     std::optional<JobPtr> job = take_built(device);
-    for (; wait && !job && !stopping_; job = take_built(device)) changed_.wait(mutex_);
+    while (wait && !job && !stopping_) {
+      changed_.wait_for(mutex_, kLookAgain);
+      job = take_built(device);
+    }
     if (stopping_) return nullptr;
     if (job) {
       judged_[device] = *job;
@@ -446,6 +449,14 @@ class LocalEvaluator : public Evaluator {
     }
     changed_.notify_all();
     return job;
+  }
+
+  Result<Verdict> judge(Device& device, std::size_t index, Job& job) {
+    const bool was_ready = device.has_ready(job.task_key);
+    Result<Verdict> verdict = judging_.judge(device, job);
+    MutexLock lock(mutex_);
+    homes_.add_time(job.task_key, uses_.busy_s(index), was_ready);
+    return verdict;
   }
 
   /// Ends a job that was judged. A profile gets facts; the verdict of a step with `profile` set gets findings.
@@ -478,7 +489,7 @@ class LocalEvaluator : public Evaluator {
                                                 fingerprint_)});
         continue;
       }
-      Result<Verdict> verdict = judging_.judge(device, **job);
+      Result<Verdict> verdict = judge(device, index, **job);
       if (!judge_without_plan(*job, verdict)) finish_judged(*job, std::move(verdict), index);
       device.make_ready();
     }
@@ -540,7 +551,7 @@ class LocalEvaluator : public Evaluator {
   std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
   std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);   ///< current job of each entry of devices_
-  std::set<std::string> homes_ HONE_GUARDED_BY(mutex_);  ///< tasks that some device has been given
+  TaskHomes homes_ HONE_GUARDED_BY(mutex_);            ///< of the jobs in built_; its lanes are devices_
 };
 
 }  // namespace

@@ -104,6 +104,12 @@ std::string TaskSlots::make_room(const SlotRequest& request) {
   return inherited;
 }
 
+std::set<std::string> TaskSlots::keys() const {
+  std::set<std::string> keys;
+  for (const auto& [key, installed] : installed_) keys.insert(key);
+  return keys;
+}
+
 Status TaskSlots::install(const SlotRequest& request, const std::string& inherited) {
   if (const auto found = installed_.find(request.key); found != installed_.end()) {
     ages_.splice(ages_.begin(), ages_, found->second.age);

@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ class TaskSlots {
             std::function<void(const std::string& step)> on_step);
 
   bool has(const std::string& key) const { return installed_.count(key) != 0; }
+  std::set<std::string> keys() const;
   /// Device memory of all tasks.
   std::uint64_t held_bytes() const;
   /// Device memory of the tasks while a submission of the requested one is judged.

@@ -1,0 +1,90 @@
+// Which lane prepares a task, and which leaves it to others.
+#include "evaluate/task_homes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+TaskHomes homes_of(int lanes) {
+  TaskHomes homes;
+  for (int i = 0; i < lanes; ++i) homes.add_lane();
+  return homes;
+}
+
+/// Three lanes. A first evaluation of "known" takes 3 s, a later one 1 s; lane 0 has it ready.
+TaskHomes homes_with_times() {
+  TaskHomes homes = homes_of(3);
+  homes.add_time("known", 3, false);
+  homes.add_time("known", 1, true);
+  homes.set_ready(0, {"known"});
+  return homes;
+}
+
+TEST(TaskHomes, TaskThatIsReadyHere_ComesBeforeANewOne) {
+  const TaskHomes homes = homes_with_times();
+  EXPECT_LT(homes.rank(0, "known", 0), homes.rank(0, "new", 0));
+  EXPECT_GE(homes.rank(0, "known", 0), 0);
+}
+
+TEST(TaskHomes, NewTask_ComesBeforeOneThatNeedsHelp) {
+  TaskHomes homes = homes_with_times();
+  for (int i = 0; i < 10; ++i) homes.add_waiting("known");
+  EXPECT_LT(homes.rank(1, "new", 0), homes.rank(1, "known", 0));
+  EXPECT_GE(homes.rank(1, "new", 0), 0);
+}
+
+TEST(TaskHomes, LaneHelps_OnlyIfTheWaitIsLongerThanThePreparation) {
+  TaskHomes homes = homes_with_times();
+  homes.add_waiting("known");
+  homes.add_waiting("known");
+  EXPECT_LT(homes.rank(1, "known", 0), 0);  // 2 s of waiting, 2 s to prepare
+  homes.add_waiting("known");
+  EXPECT_GE(homes.rank(1, "known", 0), 0);  // 3 s of waiting
+  homes.begin(1, "known");
+  EXPECT_LT(homes.rank(2, "known", 0), 0);  // two lanes share what is left
+}
+
+TEST(TaskHomes, LaneThatEvaluatesATask_IsItsHome) {
+  TaskHomes homes = homes_with_times();
+  homes.add_waiting("new");
+  homes.begin(1, "new");
+  homes.add_waiting("new");
+  EXPECT_LT(homes.rank(2, "new", 0), 0);
+  homes.end(1);  // and did not keep it ready
+  EXPECT_GE(homes.rank(2, "new", 0), 0);
+}
+
+TEST(TaskHomes, SubmissionThatWaitedLong_IsTakenByAnyLane) {
+  TaskHomes homes = homes_with_times();
+  homes.add_waiting("known");
+  EXPECT_LT(homes.rank(1, "known", 11.9), 0);
+  EXPECT_GE(homes.rank(1, "known", 12.1), 0);  // 4 times 3 s
+}
+
+TEST(TaskHomes, WithoutTimes_AllLanesHelp) {
+  TaskHomes homes = homes_of(2);
+  homes.add_waiting("new");
+  homes.begin(0, "new");
+  homes.add_waiting("new");
+  EXPECT_GE(homes.rank(1, "new", 0), 0);
+}
+
+TEST(TaskHomes, TaskWithoutTimes_HasThoseOfOthers) {
+  TaskHomes homes = homes_with_times();
+  homes.set_ready(0, {"known", "other"});
+  homes.add_waiting("other");
+  EXPECT_LT(homes.rank(1, "other", 0), 0);
+}
+
+TEST(TaskHomes, TaskThatIsCheapToPrepare_IsHelpedAtOnce) {
+  TaskHomes homes = homes_of(2);
+  homes.add_time("native", 1.1, false);
+  homes.add_time("native", 1.0, true);
+  homes.set_ready(0, {"native"});
+  homes.add_waiting("native");
+  EXPECT_GE(homes.rank(1, "native", 0), 0);
+}
+
+}  // namespace
+}  // namespace hone
