@@ -88,10 +88,10 @@ Status WebProcess::spawn() {
   actions.use(input, STDIN_FILENO);
   actions.use(output, STDOUT_FILENO);
   const int error =
-      posix_spawn(&pid_, "/proc/self/exe", actions.get(), nullptr, argv.data(), environ);
+      posix_spawn(&pid_, options_.program.c_str(), actions.get(), nullptr, argv.data(), environ);
   if (error != 0) {
     pid_ = -1;
-    return system_error("web: /proc/self/exe", error);
+    return system_error("web: " + options_.program, error);
   }
   output.reset();
   auto url = read_announcement(announced.get());

@@ -19,9 +19,10 @@ struct WebProcessOptions {
   std::string key;         ///< client key for a server with keys
   std::string endpoint;    ///< endpoint of the server: the control endpoint if there is one
   std::string log_level, log_format;
-  std::string journal;                   ///< file of the server's journal; empty: none
-  std::string config_file;               ///< of the server, for the tasks of recorded prompts
-  std::vector<std::string> config_sets;  ///< --set of the server
+  std::string journal;                     ///< file of the server's journal; empty: none
+  std::string config_file;                 ///< of the server, for the tasks of recorded prompts
+  std::vector<std::string> config_sets;    ///< --set of the server
+  std::string program = "/proc/self/exe";  ///< hone
 };
 
 /// Not thread-safe.

@@ -10,6 +10,7 @@
 #include "base/unique_fd.hpp"
 #include "bench/client.hpp"
 #include "bench/host.hpp"
+#include "bench/real_host.hpp"
 #include "bench/restart.hpp"
 #include "model/figure.hpp"
 
@@ -143,26 +144,6 @@ Status add_noop(const JournalBenchOptions& options, Value& figures) {
   figures.push(std::move(bytes));
   return {};
 }
-
-/// A server whose steps build. Members are destroyed in reverse order of their dependencies.
-struct RealHost {
-  std::unique_ptr<Journal> journal;
-  std::unique_ptr<EpisodeService> service;
-  std::unique_ptr<Server> server;
-
-  static Result<RealHost> start(const JournalBenchOptions& options, const std::string& name) {
-    RealHost host;
-    if (!name.empty()) {
-      HONE_ASSIGN(host.journal, Journal::open({.path = options.folder / name}));
-    }
-    HONE_ASSIGN(host.service, options.real(host.journal.get()));
-    ServerOptions server;
-    server.endpoint = "tcp://127.0.0.1:0";
-    server.control_endpoint.clear();
-    HONE_ASSIGN(host.server, Server::start(std::move(server), *host.service));
-    return host;
-  }
-};
 
 Status add_real(const JournalBenchOptions& options, Value& figures) {
   const auto numbered = [](const std::string& source) {

@@ -133,4 +133,12 @@ Status add_restart(const JournalBenchOptions& options, Value& figures) {
   return {};
 }
 
+Result<std::string> write_long_journal(const JournalBenchOptions& options,
+                                       const std::filesystem::path& path) {
+  HONE_ASSIGN(const StoredEpisode like, first_episode(options, path));
+  HONE_ASSIGN(const EpisodeRecord last,
+              write_history(path, like, {.episodes = options.episodes, .turns = options.turns}));
+  return episode_name(last.id);
+}
+
 }  // namespace hone

@@ -1,4 +1,4 @@
-// The figures of bench_journal() about a journal with a long history.
+// Journals with a long history, and the figures of bench_journal() about them.
 #pragma once
 
 #include "bench/journal.hpp"
@@ -10,5 +10,8 @@ namespace hone {
 Status add_retention(const JournalBenchOptions& options, Value& figures);
 /// The time from the start of a server to its first reply, with the journal of a killed server.
 Status add_restart(const JournalBenchOptions& options, Value& figures);
+/// Writes a journal with `options.episodes` episodes and `options.turns` turns. Returns the name of its last episode.
+Result<std::string> write_long_journal(const JournalBenchOptions& options,
+                                       const std::filesystem::path& path);
 
 }  // namespace hone

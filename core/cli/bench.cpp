@@ -18,6 +18,7 @@
 #include "bench/modules.hpp"
 #include "bench/plugin_calls.hpp"
 #include "bench/protocol.hpp"
+#include "bench/web.hpp"
 #include "cli/command.hpp"
 #include "episode/idle.hpp"
 #include "episode/scripted_evaluator.hpp"
@@ -29,6 +30,7 @@ namespace {
 using Say = std::function<void(std::string_view what)>;
 
 constexpr const char* kTask = "add_relu";  // default task
+constexpr std::size_t kWebClients = 16;    // of `hone bench web`; each has one step in flight
 
 /// What both benchmarks of evaluation need.
 struct Evaluation {
@@ -151,6 +153,7 @@ class BenchCommand : public Command {
             "hone bench modules --config FILE --task kernelbench/level1/19",
             "hone bench modules --config FILE --run runs/first --level 1",
             "hone bench journal            # cost of durability, and restart (minutes)",
+            "hone bench web                # the web page beside a full server (minutes)",
             "hone bench plugin             # a reward in hone, in a plugin host and in Python",
             "hone bench idle               # memory with up to 100,000 open episodes",
             "hone bench noise --count 50   # a kernel against itself (500 take 30 min)",
@@ -159,8 +162,8 @@ class BenchCommand : public Command {
   void declare(OptionSet& options) override {
     options.text({.name = "WHAT",
                   .doc = "benchmark to run",
-                  .choices = {"protocol", "fairness", "step", "gpu", "modules", "journal", "plugin",
-                              "idle", "noise"},
+                  .choices = {"protocol", "fairness", "step", "gpu", "modules", "journal", "web",
+                              "plugin", "idle", "noise"},
                   .required = true},
                  what_);
     options.text({.name = "--task",
@@ -170,7 +173,7 @@ class BenchCommand : public Command {
     options.integer({.name = "--count",
                      .doc = "step, modules: submissions of each kind (default: 20; with --run or "
                             "--traces: 1); gpu: submissions (default: 64); noise: repetitions "
-                            "(default: 500); journal: rounds of 64 steps that build (default: 2)",
+                            "(default: 500); journal, web: rounds of steps that build (default: 2)",
                      .value = "N"},
                     count_, 2, 1'000'000);
     options.text({.name = "--source",
@@ -195,15 +198,15 @@ class BenchCommand : public Command {
                    .value = "KEY"},
                   mix_.keys);
     options.integer({.name = "--episodes",
-                     .doc = "journal: episodes at a restart (default: 100000)",
+                     .doc = "journal, web: episodes in the journal (default: 100000)",
                      .value = "N"},
                     episodes_, 1, 100'000'000);
     options.integer({.name = "--steps",
-                     .doc = "journal: steps of these episodes in total (default: 1000000)",
+                     .doc = "journal, web: steps of these episodes in total (default: 1000000)",
                      .value = "N"},
                     steps_, 1, 1'000'000'000);
     options.text({.name = "--folder",
-                  .doc = "journal: folder on the disk to measure (default: .)",
+                  .doc = "journal, web: folder on the disk to measure (default: .)",
                   .value = "DIR"},
                  folder_);
     config_.declare(options);
@@ -247,7 +250,7 @@ class BenchCommand : public Command {
     if (what_ == "gpu") return measure_device(config, say);
     if (what_ == "modules" && !mix_.empty()) return measure_mix(config, say);
     if (what_ == "modules") return measure_modules(config, say);
-    if (what_ == "journal") return measure_journal(config, say);
+    if (what_ == "journal" || what_ == "web") return measure_journal(config, say);
     say(what_);
     const auto registry = open_registry(config);
     HONE_ASSIGN(const ProtocolBenchOptions options, host_options(config, *registry));
@@ -319,7 +322,11 @@ class BenchCommand : public Command {
     options.source = made.bench.source;
     options.broken = kBroken;
     options.say = say;
-    return bench_journal(options);
+    if (what_ == "journal") return bench_journal(options);
+    options.clients = kWebClients;
+    WebBenchOptions web;
+    web.journal = std::move(options);
+    return bench_web(web);
   }
 
   static Result<Value> measure_plugins(const Config& config, const Say& say) {

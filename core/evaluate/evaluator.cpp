@@ -550,8 +550,8 @@ class LocalEvaluator : public Evaluator {
   std::map<std::uint64_t, JobPtr> jobs_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
-  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);   ///< current job of each entry of devices_
-  TaskHomes homes_ HONE_GUARDED_BY(mutex_);            ///< of the jobs in built_; its lanes are devices_
+  std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< current job of each entry of devices_
+  TaskHomes homes_ HONE_GUARDED_BY(mutex_);  ///< of the jobs in built_; its lanes are devices_
 };
 
 }  // namespace

@@ -365,4 +365,21 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(HttpOptions options, Handl
 int HttpServer::port() const { return impl_->port(); }
 void HttpServer::stop() { impl_->stop(); }
 
+Result<std::string> http_get(const std::string& url, double seconds) {
+  const std::string scheme = "http://";
+  const std::size_t slash = url.starts_with(scheme) ? url.find('/', scheme.size()) : 0;
+  if (slash == 0 || slash == std::string::npos)
+    return invalid_argument("found '" + url + "', expected http://HOST:PORT/PATH");
+  httplib::Client client(url.substr(0, slash));
+  const auto limit =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::duration<double>(seconds));
+  client.set_connection_timeout(limit);
+  client.set_read_timeout(limit);
+  const httplib::Result reply = client.Get(url.substr(slash));
+  if (!reply) return unavailable(url + ": " + httplib::to_string(reply.error()));
+  if (reply->status != 200)
+    return unavailable(url + ": status " + std::to_string(reply->status) + ": " + reply->body);
+  return reply->body;
+}
+
 }  // namespace hone

@@ -91,4 +91,7 @@ class HttpServer {
   std::unique_ptr<Impl> impl_;
 };
 
+/// GET of an http:// URL, for benchmarks. Returns the body; an error: no reply within `seconds`, or a status other than 200.
+Result<std::string> http_get(const std::string& url, double seconds = 60);
+
 }  // namespace hone

@@ -120,7 +120,7 @@ HttpReply Web::api(const HttpRequest& request) const {
   const std::string_view path = request.path;
   if (path == kLogin) return {};  // with a token, HttpServer replies itself
   if (path == "/api/about") return about();
-  if (path == "/api/live") return live();
+  if (path == "/api/live") return live(request);
   const bool of_journal = path == "/api/tasks" || path == "/api/names" || path == kEpisodes ||
                           path.starts_with(std::string(kEpisodes) + "/");
   if (of_journal && sources_.journals.empty()) return http_error(404, sources_.no_episodes);
@@ -159,17 +159,20 @@ HttpReply Web::about() const {
                               {"no_episodes", has_none ? sources_.no_episodes : ""}})};
 }
 
-/// Health and metrics in one reply.
-HttpReply Web::live() const {
+HttpReply Web::live(const HttpRequest& request) const {
   if (!sources_.server) return http_error(404, "this is a journal without a server");
-  auto health = sources_.server("health", Value::map());
-  if (!health) return no_answer(health.error());
-  auto metrics = sources_.server("metrics", Value::map());
-  if (!metrics) return no_answer(metrics.error());
-  const Value* counters = metrics->find("metrics");
-  return {.body = Value::map({{"health", std::move(*health)},
-                              {"metrics", counters != nullptr ? *counters : Value::map()},
-                              {"at", wall_s()}})};
+  const auto reply = live_.get({}, request.gone, [this] { return ask_live(); });
+  return reply ? HttpReply{.body = *reply} : no_answer(reply.error());
+}
+
+/// Health and metrics in one reply.
+Result<Value> Web::ask_live() const {
+  HONE_ASSIGN(Value health, sources_.server("health", Value::map()));
+  HONE_ASSIGN(const Value metrics, sources_.server("metrics", Value::map()));
+  const Value* counters = metrics.find("metrics");
+  return Value::map({{"health", std::move(health)},
+                     {"metrics", counters != nullptr ? *counters : Value::map()},
+                     {"at", wall_s()}});
 }
 
 HttpReply Web::metrics() const {

@@ -8,6 +8,7 @@
 
 #include "http/http_server.hpp"
 #include "web/episode_pages.hpp"
+#include "web/figure_cache.hpp"
 
 namespace hone {
 
@@ -26,7 +27,10 @@ struct WebSources {
 /// Requests that read the journal at the same time; others get 503.
 constexpr int kJournalReaders = 8;
 
-/// [any thread] Each request asks the server or reads the journal anew.
+/// For so long, all browsers get the same reply of the server (s). Rationale: a server does not work more for more browsers.
+constexpr double kLiveKeptS = 0.2;
+
+/// [any thread] Each request reads the journal anew. Requests for the live view that come within kLiveKeptS share one reply.
 ///
 /// Theory of operation. `/`, `/app.js`, `/style.css` and `/icon.svg` are files that are compiled in. The script reads `/api/…`
 /// and builds the page from text nodes. All texts of a journal are hostile: submissions, compiler output, names. The headers
@@ -50,12 +54,14 @@ class Web {
   /// /metrics, /healthz, /readyz; 404 for other paths.
   HttpReply monitored(std::string_view path) const;
   HttpReply about() const;
-  HttpReply live() const;
+  HttpReply live(const HttpRequest& request) const;
+  Result<Value> ask_live() const;
   HttpReply api(const HttpRequest& request) const;
   /// The paths that read a journal: the one that the parameter "journal" names, or the first.
   HttpReply of_episodes(const HttpRequest& request) const;
 
   const WebSources sources_;
+  mutable FigureCache live_{kLiveKeptS};
   /// Requests that read the journal, at most half of the threads, so that probes are answered meanwhile.
   mutable std::counting_semaphore<> readers_{kJournalReaders};
 };

@@ -476,7 +476,7 @@ function liveView() {
     }));
     faults.update(entries(evaluator.faults).map(([code, n]) => ({cells: [code, count(n)]})));
   }
-  return {node, title: "Live", refresh: async () => show(await get("/api/live")), every: 1000};
+  return {node, title: "Live", refresh: async () => show(await get("/api/live")), every: 800};
 }
 
 // ---- tasks

@@ -1,0 +1,60 @@
+#include "bench/browsers.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/clock.hpp"
+#include "http/http_server.hpp"
+
+namespace hone {
+namespace {
+
+struct View {
+  const char* path;
+  double every_s;  ///< as in core/web/page/app.js
+};
+constexpr View kLive{"/api/live", 0.8}, kEpisodes{"/api/episodes", 5}, kTasks{"/api/tasks", 10};
+
+View view_of(std::size_t number) {
+  if (number % 4 == 2) return kEpisodes;
+  return number % 4 == 3 ? kTasks : kLive;
+}
+
+}  // namespace
+
+Browsers::Browsers(const std::string& url, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    threads_.emplace_back([this, url, i, count] { browse(url, i, count); });
+}
+
+Result<std::vector<double>> Browsers::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopped_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  if (!status_) return status_.error();
+  return live_s_;
+}
+
+void Browsers::browse(const std::string& url, std::size_t number, std::size_t count) {
+  const View view = view_of(number);
+  // They do not begin at the same time.
+  double wait_s = view.every_s * static_cast<double>(number) / static_cast<double>(count);
+  std::unique_lock lock(mutex_);
+  while (!stopped_.wait_for(lock, std::chrono::duration<double>(wait_s),
+                            [this] { return stopping_; })) {
+    lock.unlock();
+    const double begun_s = monotonic_s();
+    const auto reply = http_get(url + view.path);
+    const double took_s = monotonic_s() - begun_s;
+    lock.lock();
+    if (!reply && status_.ok()) status_ = reply.error();
+    if (view.path == kLive.path) live_s_.push_back(took_s);
+    wait_s = std::max(view.every_s, 9 * took_s);
+  }
+}
+
+}  // namespace hone

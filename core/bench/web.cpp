@@ -1,0 +1,206 @@
+// One web process for each server; rounds with and without browsers, alternately.
+#include "bench/web.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include "app/web_process.hpp"
+#include "base/clock.hpp"
+#include "bench/browsers.hpp"
+#include "bench/client.hpp"
+#include "bench/host.hpp"
+#include "bench/real_host.hpp"
+#include "bench/restart.hpp"
+#include "http/http_server.hpp"
+#include "model/figure.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double kRateGoal = 0.98, kScreenGoalMs = 1000, kMemoryGoalMb = 200;
+constexpr std::size_t kMany = 50;
+
+Result<std::unique_ptr<WebProcess>> open_web(const std::string& program,
+                                             const std::string& endpoint,
+                                             const std::filesystem::path& journal) {
+  WebProcessOptions options;
+  options.program = program;
+  options.listen = "127.0.0.1:0";
+  options.endpoint = endpoint;
+  options.log_level = "warning";
+  options.log_format = "text";
+  options.journal = std::filesystem::absolute(journal).string();
+  return WebProcess::start(std::move(options));
+}
+
+/// Milliseconds until all of these have been read, one after the other.
+Result<double> get_ms(const std::string& url, const std::vector<std::string>& paths) {
+  const double begun_s = monotonic_s();
+  for (const std::string& path : paths) HONE_TRY(http_get(url + path));
+  return (monotonic_s() - begun_s) * 1e3;
+}
+
+/// The most memory that a process has had (bytes).
+Result<double> peak_bytes(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * 1024;
+  }
+  return internal_error("bench: the web process has ended");
+}
+
+/// What the page needs for its first screens, each asked for the first time.
+Status add_screens(const JournalBenchOptions& options, const WebProcess& web,
+                   const std::string& episode, Value& figures) {
+  const std::string size =
+      std::to_string(options.episodes) + " episodes, " + std::to_string(options.turns) + " steps";
+  HONE_ASSIGN(const double page, get_ms(web.url(), {"/", "/style.css", "/app.js", "/icon.svg"}));
+  HONE_ASSIGN(const double list, get_ms(web.url(), {"/api/about", "/api/episodes"}));
+  figures.push(bench_bound("first screen of a journal with " + size, page + list, "ms", page,
+                           kScreenGoalMs));
+  HONE_ASSIGN(const double one, get_ms(web.url(), {"/api/episodes/" + episode}));
+  figures.push(bench_figure("an episode of it", one, "ms", page, one / page, 0));
+  HONE_ASSIGN(const double tasks, get_ms(web.url(), {"/api/tasks"}));
+  figures.push(
+      bench_figure("figures of all its tasks, the first time", tasks, "ms", page, tasks / page, 0));
+  return {};
+}
+
+/// Steps of all clients. `play` returns steps per second.
+using Play = std::function<Result<double>()>;
+
+struct Beside {
+  std::vector<double> rate, ratio, live_s;
+};
+
+/// Plays `rounds` times without browsers and with each number of them, in changing order.
+Status compare(const std::string& url, const Play& play, std::size_t rounds,
+               std::vector<double>& alone, std::map<std::size_t, Beside>& beside) {
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::vector<std::size_t> order{0};
+    for (const auto& [count, found] : beside) order.push_back(count);
+    if (round % 2 == 1) std::reverse(order.begin(), order.end());
+    for (const std::size_t count : order) {
+      Browsers browsers(url, count);
+      HONE_ASSIGN(const double rate, play());
+      HONE_ASSIGN(const std::vector<double> live_s, browsers.stop());
+      if (count == 0) {
+        alone.push_back(rate);
+        continue;
+      }
+      Beside& found = beside[count];
+      found.rate.push_back(rate);
+      found.live_s.insert(found.live_s.end(), live_s.begin(), live_s.end());
+    }
+    for (auto& [count, found] : beside) found.ratio.push_back(found.rate.back() / alone.back());
+  }
+  return {};
+}
+
+void add_rates(const std::string& what, const std::vector<double>& alone,
+               const std::map<std::size_t, Beside>& beside, Value& figures) {
+  for (const auto& [count, found] : beside) {
+    figures.push(bench_figure(
+        what + " beside " + std::to_string(count) + (count == 1 ? " browser" : " browsers"),
+        quantile(found.rate, 0.5), "1/s", quantile(alone, 0.5), quantile(found.ratio, 0.5),
+        kRateGoal));
+  }
+}
+
+/// Steps that are done are repeated, which changes nothing and is the most that a server can do.
+Status add_noop(const WebBenchOptions& bench, const std::string& endpoint, const std::string& url,
+                Value& figures) {
+  const JournalBenchOptions& options = bench.journal;
+  BenchCrowd crowd(endpoint, options.clients);
+  HONE_ASSIGN(const auto episodes, crowd.open(NoopHost::kTask, 1));
+  std::vector<BenchCrowd::Requests> requests;
+  for (const auto& names : episodes) {
+    requests.emplace_back(options.host.steps, bench_step(names.front(), 1, "int main() {}"));
+  }
+  const Play play = [&]() -> Result<double> {
+    const double begun_s = monotonic_s();
+    double steps = 0;
+    while (monotonic_s() < begun_s + bench.round_s) {
+      HONE_TRY(crowd.run(requests));
+      steps += static_cast<double>(requests.size() * options.host.steps);
+    }
+    return steps / (monotonic_s() - begun_s);
+  };
+  std::vector<double> alone;
+  std::map<std::size_t, Beside> beside{{1, {}}, {kMany, {}}};
+  HONE_TRY(compare(url, play, options.host.rounds, alone, beside));
+  add_rates("no-op steps of " + std::to_string(options.clients) + " clients", alone, beside,
+            figures);
+  const double one = quantile(beside[1].live_s, 0.5) * 1e3;
+  const double many = quantile(beside[kMany].live_s, 0.99) * 1e3;
+  figures.push(bench_figure(
+      "the live view's data, p99 with " + std::to_string(kMany) + " browsers over p50 with one",
+      many, "ms", one, many / one, 0));
+  return crowd.close(episodes);
+}
+
+Status add_real(const WebBenchOptions& bench, Value& figures) {
+  const JournalBenchOptions& options = bench.journal;
+  const auto path = options.folder / "real.db";
+  HONE_ASSIGN(const RealHost host, RealHost::start(options, path.filename()));
+  HONE_ASSIGN(const auto web, open_web(bench.program, host.server->endpoint(), path));
+  BenchCrowd crowd(host.server->endpoint(), options.clients);
+  std::size_t number = 0;
+  const Play play = [&]() -> Result<double> {
+    HONE_ASSIGN(const auto episodes, crowd.open(options.task, options.builds));
+    std::vector<BenchCrowd::Requests> requests;
+    for (const auto& names : episodes) {
+      requests.emplace_back();
+      for (const Value& name : names) {
+        requests.back().push_back(
+            bench_step(name, 1, "// step " + std::to_string(++number) + "\n" + options.source));
+      }
+    }
+    HONE_ASSIGN(const double seconds, crowd.run(requests));
+    HONE_TRY(crowd.close(episodes));
+    return static_cast<double>(options.clients * options.builds) / seconds;
+  };
+  HONE_TRY(play());  // prepares the task
+  std::vector<double> alone;
+  std::map<std::size_t, Beside> beside{{kMany, {}}};
+  HONE_TRY(compare(web->url(), play, options.build_rounds, alone, beside));
+  add_rates("steps of " + std::to_string(options.clients) + " clients that build and measure",
+            alone, beside, figures);
+  return {};
+}
+
+}  // namespace
+
+Result<Value> bench_web(const WebBenchOptions& bench) {
+  const JournalBenchOptions& options = bench.journal;
+  const auto say = [&](std::string_view what) {
+    if (options.say) options.say(what);
+  };
+  Value figures = Value::array();
+  const auto path = options.folder / "web.db";
+  say("writing a journal with " + std::to_string(options.turns) + " steps");
+  HONE_ASSIGN(const std::string episode, write_long_journal(options, path));
+  {
+    HONE_ASSIGN(const auto journal, Journal::open({.path = path}));
+    HONE_ASSIGN(auto host, NoopHost::start(options.host.open_reward, options.host.reward,
+                                           {{}, journal.get()}));
+    HONE_ASSIGN(const auto web, open_web(bench.program, host->server().endpoint(), path));
+    say("the first screens of the page");
+    HONE_TRY(add_screens(options, *web, episode, figures));
+    say("steps that do nothing beside browsers");
+    HONE_TRY(add_noop(bench, host->server().endpoint(), web->url(), figures));
+    HONE_ASSIGN(const double bytes, peak_bytes(web->pid()));
+    figures.push(bench_bound("most memory of the web process", bytes / 1e6, "MB",
+                             static_cast<double>(std::filesystem::file_size(path)) / 1e6,
+                             kMemoryGoalMb));
+  }
+  if (options.real) {
+    say("steps that build and measure beside browsers");
+    HONE_TRY(add_real(bench, figures));
+  }
+  return figures;
+}
+
+}  // namespace hone
