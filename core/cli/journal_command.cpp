@@ -49,7 +49,12 @@ class JournalCommand : public Command {
     terminal.status("reading the journal");
     const auto wrong = reader.check();
     if (!wrong) return refuse(terminal, wrong.error());
-    return report(terminal, *wrong);
+    if (!wrong->empty()) return report(terminal, *wrong);
+    const auto tasks = reader.tasks({});
+    if (!tasks) return refuse(terminal, tasks.error());
+    std::int64_t episodes = 0;
+    for (const TaskLine& task : *tasks) episodes += task.episodes;
+    return report(terminal, {}, episodes);
   }
 
   /// Reads everything, so that it also finds damage that SQLite's check misses.
@@ -59,16 +64,19 @@ class JournalCommand : public Command {
                   {error.message.substr(0, error.message.find("; see: hone journal check"))});
   }
 
-  int report(Terminal& terminal, const std::vector<std::string>& wrong) const {
+  /// `episodes`: their number in a sound journal.
+  int report(Terminal& terminal, const std::vector<std::string>& wrong,
+             std::int64_t episodes = 0) const {
     if (json_) {
       terminal.json(Value::map({{"sound", wrong.empty()},
-                                {"wrong", Value::Array(wrong.begin(), wrong.end())}}),
+                                {"wrong", Value::Array(wrong.begin(), wrong.end())},
+                                {"episodes", wrong.empty() ? Value(episodes) : Value()}}),
                     2);
     } else {
       for (const std::string& line : wrong) terminal.line(line);
       terminal.line(
           wrong.empty()
-              ? "sound"
+              ? "sound, with " + std::to_string(episodes) + (episodes == 1 ? " episode" : " episodes")
               : "damaged; restore a backup, or export the readable episodes with `hone export`");
     }
     return wrong.empty() ? kExitOk : kExitNo;

@@ -10,6 +10,7 @@
 #include "app/web_process.hpp"
 #include "base/log.hpp"
 #include "cli/command.hpp"
+#include "cli/web_pages.hpp"
 #include "hone/version.h"
 
 namespace hone {
@@ -110,7 +111,7 @@ class ServeCommand : public Command {
     if (!server.server_key().empty()) {
       terminal.line("encrypted; its public key: " + server.server_key());
     }
-    if (web_) terminal.line("web page, metrics and health on " + web_->url());
+    if (web_) terminal.line("web page, metrics and health on " + shown_url(web_->url()));
   }
 
   using Load = std::function<Result<LoadedConfig>()>;

@@ -67,7 +67,7 @@ class ViewCommand : public Command {
  private:
   void announce(Terminal& terminal, const std::string& url) const {
     if (json_) return terminal.json(Value::map({{"url", url}}));
-    terminal.line("hone shows " + joined(paths_) + " on " + url +
+    terminal.line("hone shows " + joined(paths_) + " on " + shown_url(url) +
                   (token_file_.empty() ? "" : ", with a token") + "; stop it with Ctrl-C");
   }
 

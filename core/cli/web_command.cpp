@@ -129,7 +129,7 @@ class WebCommand : public Command {
 
   void announce(Terminal& terminal, const std::string& url) const {
     if (json_) return terminal.json(Value::map({{"url", url}}));
-    terminal.line("hone serves " + url + ", /metrics, /healthz and /readyz" +
+    terminal.line("hone serves " + shown_url(url) + ", /metrics, /healthz and /readyz" +
                   (token_file_.empty() ? "" : ", with a token"));
   }
 

@@ -1,6 +1,8 @@
 // Options of the HTTP server, and trajectories with the prompts that the configuration's tasks restore.
 #include "cli/web_pages.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -108,6 +110,15 @@ Status serve_web(const HttpOptions& http, WebSources sources,
   for (const WebSources::Journal& journal : journals) journal.episodes->stop();
   door->stop();
   return {};
+}
+
+std::string shown_url(const std::string& url) {
+  for (const std::string any : {"http://0.0.0.0:", "http://[::]:"}) {
+    char name[256] = "";
+    if (url.starts_with(any) && gethostname(name, sizeof name - 1) == 0)
+      return "http://" + std::string(name) + url.substr(any.size() - 1);
+  }
+  return url;
 }
 
 void wait_for_stop() {

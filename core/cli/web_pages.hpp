@@ -25,6 +25,8 @@ std::unique_ptr<EpisodePages> make_episode_pages(const std::string& path, std::s
 Status serve_web(const HttpOptions& http, WebSources sources,
                  const std::function<void(const std::string& url)>& announce,
                  const std::function<void()>& wait);
+/// `url` for people: an address of all interfaces is replaced by this machine's name.
+std::string shown_url(const std::string& url);
 /// Waits for a signal to stop.
 void wait_for_stop();
 

@@ -349,7 +349,7 @@ std::size_t Episodes::reap() {
   const std::vector<std::uint64_t> reaped = state_->table.reap();
   state_->reaped += reaped.size();
   if (!reaped.empty()) {
-    log_info("episodes", std::to_string(reaped.size()) + " ended: their leases ran out");
+    log_info("episodes", std::to_string(reaped.size()) + " released: their leases ran out");
   }
   if (state_->journal == nullptr) return reaped.size();
   for (const std::uint64_t id : reaped) {

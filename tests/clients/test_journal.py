@@ -76,7 +76,7 @@ def test_an_episode_outlives_its_server(journalled: Journalled) -> None:
         assert len(second.observation["history"]) == 2
     listed = json.loads(journalled.command("episodes", "--json"))
     assert [(one["turns"], one["task"]) for one in listed] == [(2, "tasks/add_relu")]
-    assert journalled.command("journal", "check").strip() == "sound"
+    assert journalled.command("journal", "check").strip() == "sound, with 1 episode"
 
 
 def test_a_step_that_is_pending_when_the_server_dies_is_answered(journalled: Journalled) -> None:

@@ -326,5 +326,14 @@ TEST(Config, UserPlugins_AreFoundRelativeToTheFile) {
             "kevin");
 }
 
+TEST(Config, Port_MayBeAnInteger) {
+  for (const char* text : {"web: {listen: 5919}", "web: {listen: '5919'}"}) {
+    const auto loaded = parse(text);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_EQ(loaded->config.web.listen, "5919");
+  }
+  EXPECT_EQ(parse("", {"web.listen=5919"})->config.web.listen, "5919");
+}
+
 }  // namespace
 }  // namespace hone

@@ -42,7 +42,7 @@ TEST_F(StepTest, Log_HasALineForEachTurn) {
        {episode + "opened by 'trainer': tasks/add_relu\n", episode + "turn 1: wrong, reward 0.1\n",
         episode + "turn 2: correct, speedup 1.5, reward 0.8\n",
         episode + "turn 3: not scored; ended\n", episode + "closed\n",
-        std::string("episodes: 1 ended: their leases ran out\n")}) {
+        std::string("episodes: 1 released: their leases ran out\n")}) {
     EXPECT_NE(said.find(line), std::string::npos) << line << "in:\n" << said;
   }
 }

@@ -91,6 +91,7 @@ TEST_F(JournalTest, OpenEpisodes_AreListed) {
   EXPECT_TRUE((*held)[1].ended);
   EXPECT_EQ((*journal->reader().episode(3))->state, RecordState::kClosed);
   EXPECT_EQ((*journal->reader().episode(4))->state, RecordState::kEnded) << "it had ended before";
+  EXPECT_EQ((*journal->reader().episode(4))->changed_at, turn_record(4, 1, true).at);
   EXPECT_FALSE(*journal->reader().held_episode(3));
   EXPECT_TRUE(*journal->reader().held_episode(2));
   EXPECT_EQ((*journal->reader().held_reset(sha256("1")))->first, 1u);
