@@ -76,7 +76,8 @@ class JournalCommand : public Command {
       for (const std::string& line : wrong) terminal.line(line);
       terminal.line(
           wrong.empty()
-              ? "sound, with " + std::to_string(episodes) + (episodes == 1 ? " episode" : " episodes")
+              ? "sound, with " + std::to_string(episodes) +
+                    (episodes == 1 ? " episode" : " episodes")
               : "damaged; restore a backup, or export the readable episodes with `hone export`");
     }
     return wrong.empty() ? kExitOk : kExitNo;

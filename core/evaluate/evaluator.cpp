@@ -37,8 +37,9 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kBuiltAhead = 4;  // submissions built ahead for each device and lane
-constexpr double kStuckFactor = 4;      // attempts of one job, each with a wait for all other lanes
+// Submissions built ahead for each device and lane. The more there are, the more often a lane finds one of a task that it has ready.
+constexpr std::size_t kBuiltAhead = 16;
+constexpr double kStuckFactor = 4;  // attempts of one job, each with a wait for all other lanes
 
 BuildFinding build_finding_of(const Result<std::shared_ptr<const Built>>& built) {
   BuildFinding finding;

@@ -57,7 +57,7 @@ class FairQueue {
   std::size_t size() const { return size_; }
 
  private:
-  static constexpr int kPassedMost = 4;
+  static constexpr int kPassedMost = 16;
   struct InOrder {
     std::string episode;
     int passed = 0;  ///< number of later episodes that were served first

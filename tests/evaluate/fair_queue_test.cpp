@@ -60,25 +60,25 @@ TEST(FairQueue, ReadyTask_ComesFirstWithinItsClient) {
 TEST(FairQueue, Episode_IsPassedOverALimitedNumberOfTimes) {
   FairQueue<std::string> queue;
   queue.push("c", "cold", "cold");
-  for (int i = 0; i < 9; ++i) queue.push("c", std::to_string(i), "ready");
+  for (int i = 0; i < 20; ++i) queue.push("c", std::to_string(i), "ready");
   int before = 0;
   while (queue.pop_by([](const std::string& item) { return item == "cold" ? 1 : 0; }) != "cold")
     ++before;
-  EXPECT_EQ(before, 4);
-  EXPECT_EQ(queue.size(), 5u);
+  EXPECT_EQ(before, 16);
+  EXPECT_EQ(queue.size(), 4u);
 }
 
 /// However many there are.
 TEST(FairQueue, EveryEpisode_HasTheSameLimit) {
   FairQueue<std::string> queue;
   for (int i = 0; i < 8; ++i) queue.push("c", "cold" + std::to_string(i), "cold");
-  for (int i = 0; i < 30; ++i) queue.push("c", std::to_string(i), "ready");
+  for (int i = 0; i < 60; ++i) queue.push("c", std::to_string(i), "ready");
   int before = 0;
   for (int cold = 0; cold < 8; ++before) {
     const auto item = queue.pop_by([](const std::string& one) { return one == "cold" ? 1 : 0; });
     cold += item == "cold" ? 1 : 0;
   }
-  EXPECT_EQ(before, 4 + 8);
+  EXPECT_EQ(before, 16 + 8);
 }
 
 TEST(FairQueue, ItemForAnotherDevice_KeepsItsPlace) {

@@ -1,0 +1,179 @@
+"""Measures servers behind one client: scripts/bench-fleet says how. Needs the Python client."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import multiprocessing
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import hone
+
+ROOT = Path(__file__).resolve().parents[2]
+TASK = "add_relu"
+SOURCE = ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp"
+ROUNDS = 5
+
+
+class Server:
+    """`hone serve` on cores of its own."""
+
+    def __init__(self, program: str, cores: list[int]) -> None:
+        command = ["taskset", "-c", ",".join(map(str, cores)), program, "serve", "--json"]
+        command += ["--endpoint", "tcp://127.0.0.1:0", "--control", "", "--set", "log.level=warning"]
+        command += ["--set", "evaluate.client_max=100000", "--set", "server.limits.client_evaluations=100000"]
+        command += ["--set", "evaluate.max_interval=0"]  # counts evaluations, however steady the machine is
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{program} serve ended with status {self.process.wait()}; its message is above")
+        self.endpoint: str = json.loads(line)["endpoint"]
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(timeout=60)
+
+
+def play(client: hone.Client, kind: str, number: str, source: str) -> int:
+    """Returns the number of requests or evaluations that are done."""
+    start = client.reset(TASK, group=number)
+    episode = start.episode
+    if kind == "requests":
+        # An answer without code is a turn that evaluates nothing.
+        turns = start.observation["turns_left"]
+        for _ in range(turns):
+            episode.step(response="no code")
+        episode.close()
+        return 2 + turns
+    result = episode.step(f"// {number}\n{source}")
+    if not result.info["verdict"] or result.info["verdict"]["outcome"] != "correct":
+        raise RuntimeError(f"expected a correct kernel, found {result.info}")
+    episode.close()
+    return 1
+
+
+def work(
+    endpoints: str | list[str],
+    kind: str,
+    cores: list[int],
+    threads: int,
+    start: float,
+    end: float,
+    done: multiprocessing.Queue,
+) -> None:
+    """One worker process: `threads` episodes at a time, between two times of the monotonic clock."""
+    os.sched_setaffinity(0, cores)
+    source, counts = SOURCE.read_text(), []
+    with hone.connect(endpoints) as client:
+
+        def loop(thread: int) -> None:
+            count = 0
+            for number in itertools.count():
+                if time.monotonic() >= end:
+                    break
+                got = play(client, kind, f"{os.getpid()}-{thread}-{number}", source)
+                count += got if start <= time.monotonic() <= end else 0
+            counts.append(count)
+
+        running = [threading.Thread(target=loop, args=(thread,)) for thread in range(threads)]
+        for one in running:
+            one.start()
+        for one in running:
+            one.join()
+    done.put(sum(counts) if len(counts) == threads else None)
+
+
+def rate(endpoints: str | list[str], kind: str, options: argparse.Namespace) -> float:
+    """Requests or evaluations per second of all workers."""
+    context = multiprocessing.get_context("spawn")
+    done = context.Queue()
+    start = time.monotonic() + (2 if kind == "requests" else 5)  # to connect, and to prepare the task
+    end = start + options.seconds
+    arguments = (endpoints, kind, options.worker_cores, options.at_once, start, end, done)
+    workers = [context.Process(target=work, args=arguments) for _ in range(options.workers)]
+    for worker in workers:
+        worker.start()
+    counts = [done.get(timeout=end - time.monotonic() + 120) for _ in workers]
+    for worker in workers:
+        worker.join()
+    if None in counts:
+        raise SystemExit("a worker failed; its message is above")
+    if sum(counts) == 0:
+        raise SystemExit(f"no {kind} ended within {options.seconds:g} s; raise --seconds")
+    return sum(counts) / options.seconds
+
+
+def compared(
+    name: str, one: str | list[str], other: str | list[str], kind: str, options: argparse.Namespace
+) -> dict[str, object]:
+    """Rates of `other` and of `one` in alternate rounds, and the median of their ratios."""
+    ones, others = [], []
+    for number in range(options.rounds):
+        print(f"{name}: round {number + 1} of {options.rounds}", file=sys.stderr)
+        for which in (ones, others) if number % 2 == 0 else (others, ones):
+            which.append(rate(one if which is ones else other, kind, options))
+    ratio = statistics.median(b / a for a, b in zip(ones, others, strict=True))
+    return {
+        "name": name,
+        "value": statistics.median(others),
+        "unit": "1/s",
+        "baseline": statistics.median(ones),
+        "ratio": ratio,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--servers", type=int, default=4)
+    parser.add_argument("--cores", type=int, default=max(1, (os.cpu_count() or 1) // 5))
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--at-once", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--hone", default=str(ROOT / "build/release/hone"))
+    parser.add_argument("--requests-only", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    cores = sorted(os.sched_getaffinity(0))
+    used = options.servers * options.cores
+    if used >= len(cores):
+        print(f"{options.servers} servers and the workers share {len(cores)} cores", file=sys.stderr)
+    options.worker_cores = cores[used:] or cores
+    sets = [[cores[(n * options.cores + i) % len(cores)] for i in range(options.cores)] for n in range(options.servers)]
+    servers: list[Server] = []
+    try:
+        servers += [Server(options.hone, each) for each in sets]
+        all_of_them = [server.endpoint for server in servers]
+        first = all_of_them[0]
+        many = f"a list of {options.servers} servers"
+        figures = [
+            compared("requests, a list of one server over its address", first, [first], "requests", options),
+            compared(f"requests, {many} over one", [first], all_of_them, "requests", options),
+        ]
+        if not options.requests_only:
+            figures.append(compared(f"evaluations, {many} over one", [first], all_of_them, "evaluations", options))
+    finally:
+        for server in servers:
+            server.stop()
+    if options.json:
+        print(json.dumps(figures, indent=2))
+        return
+    width = max(len(str(figure["name"])) for figure in figures)
+    print(f"{'figure':{width}}  {'value':>8}  unit  {'baseline':>8}  ratio")
+    for figure in figures:
+        print(
+            f"{figure['name']:{width}}  {figure['value']:8.1f}  {figure['unit']:4}  "
+            f"{figure['baseline']:8.1f}  {figure['ratio']:5.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
