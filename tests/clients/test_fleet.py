@@ -42,7 +42,7 @@ def test_a_ranking_without_one_server_keeps_the_order_of_the_others() -> None:
 
 def test_clients_that_do_not_know_each_other_agree_on_the_server_of_a_group() -> None:
     for group in map(str, range(50)):
-        firsts = {Router().order(group, servers_of(dict.fromkeys(NAMES, busy)))[0] for busy in (0, 3, 15)}
+        firsts = {Router().order(group, servers_of(dict.fromkeys(NAMES, busy)))[0] for busy in (0, 3, 7)}
         assert len(firsts) == 1
 
 
@@ -52,6 +52,17 @@ def test_a_client_with_many_groups_spreads_them_evenly() -> None:
         for _ in range(8):
             loads[router.order(f"group-{group}", servers_of(loads))[0]] += 1
     assert max(loads.values()) <= 1.12 * 8000 / len(NAMES)
+
+
+def test_a_client_with_as_many_groups_as_servers_uses_most_of_them() -> None:
+    used = []
+    for trial in range(100):
+        router, loads = Router(), dict.fromkeys(NAMES, 0)
+        for group in range(len(NAMES)):
+            for _ in range(8):
+                loads[router.order(f"{trial}-{group}", servers_of(loads))[0]] += 1
+        used.append(sum(load > 0 for load in loads.values()))
+    assert sum(used) / len(used) > 7
 
 
 def test_a_group_stays_where_it_is_and_moves_only_to_a_server_of_its_kind() -> None:
@@ -309,8 +320,35 @@ def test_a_server_that_starts_again_without_a_journal_loses_the_load_of_its_epis
 
 
 def test_the_simulation_shows_what_the_rule_is_for() -> None:
-    command = [str(ROOT / "scripts/simulate-fleet"), "--workers", "400", "--servers", "8", "--seconds", "200", "--json"]
-    rows = {row["route"]: row for row in json.loads(subprocess.check_output(command))}
-    registry, listed, drawn = rows["registry on Ray"], rows["list of servers"], rows["random server"]
+    rows = simulate("--workers", "400", "--servers", "8")
+    registry, listed, drawn = rows["registry on Ray"], rows["list, many clients"], rows["random server"]
     assert registry["busiest_over_mean"] <= listed["busiest_over_mean"]
     assert drawn["preparations_per_100"] > 3 * listed["preparations_per_100"]
+def simulate(*arguments: str) -> dict[str, Any]:
+    command = [str(ROOT / "scripts/simulate-fleet"), *arguments, "--seconds", "200", "--json"]
+    return {row["route"]: row for row in json.loads(subprocess.check_output(command))}
+
+
+
+
+def test_one_client_uses_a_small_fleet_about_as_well_as_the_registry() -> None:
+    rows = simulate("--workers", "32", "--servers", "8")
+    registry, one = rows["registry on Ray"], rows["list, one client"]
+    assert one["evaluations_per_s"] >= 0.95 * registry["evaluations_per_s"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--servers", "0"], "argument --servers: found '0', expected a number of at least 1"),
+        (["--servers", "4,x"], "argument --servers: found 'x', expected a number of at least 1"),
+        (["--workers", "0"], "argument --workers: found '0', expected a number of at least 1"),
+        (["--seconds", "-1"], "argument --seconds: found '-1', expected seconds above 0"),
+        (["--workers", "1", "--seconds", "0.001"], "no evaluation began within 0.001 s"),
+    ],
+)
+def test_wrong_arguments_of_the_simulation_are_errors(arguments: list[str], said: str) -> None:
+    done = subprocess.run([str(ROOT / "scripts/simulate-fleet"), *arguments], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -63,12 +63,23 @@ def by_each_worker(fleet, draw):
     return lambda group, worker: RULES.Router().order(group, servers)[0]
 
 
+def by_one_client(fleet, draw):
+    """All workers share a client, so its router knows all loads."""
+    router = RULES.Router()
+    return lambda group, worker: router.order(group, fleet.views())[0]
+
+
 def by_registry(fleet, draw):
     router = RULES.Router(load_free=0)
     return lambda group, worker: router.order(group, fleet.views())[0]
 
 
-ROUTES = {"random server": at_random, "list of servers": by_each_worker, "registry on Ray": by_registry}
+ROUTES = {
+    "random server": at_random,
+    "list, many clients": by_each_worker,
+    "list, one client": by_one_client,
+    "registry on Ray": by_registry,
+}
 
 
 def simulate(servers: int, workers: int, seconds: float, route: str, seed: int = 1) -> dict[str, object]:
@@ -137,6 +148,8 @@ def simulate(servers: int, workers: int, seconds: float, route: str, seed: int =
             begin_group(members, now)
     busy = [fleet.busy[name] / (LANES * seconds) for name in fleet.names]
     waits = sorted(fleet.waits)
+    if not waits:
+        raise SystemExit(f"simulate-fleet: no evaluation began within {seconds:g} s; use more --seconds")
     return {
         "servers": servers,
         "workers": workers,
@@ -150,23 +163,46 @@ def simulate(servers: int, workers: int, seconds: float, route: str, seed: int =
     }
 
 
+def count(text: str) -> int:
+    """An argument: a number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of at least 1")
+    return int(text)
+
+
+def counts(text: str) -> list[int]:
+    """An argument: such numbers, separated by commas."""
+    return [count(one) for one in text.split(",")]
+
+
+def duration(text: str) -> float:
+    """An argument: a time above 0."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected seconds above 0")
+    return seconds
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="simulate-fleet")
-    parser.add_argument("--workers", type=int, default=10_000)
-    parser.add_argument("--servers", default="4,16,256")
-    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--workers", type=count, default=10_000)
+    parser.add_argument("--servers", type=counts, default=[4, 16, 256])
+    parser.add_argument("--seconds", type=duration, default=300.0)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     rows = []
     if not given.json:
-        print(f"{'servers':>7}  {'route':<16} {'evaluations/s':>13} {'wait p50':>9} {'p95':>8}", end="")
+        print(f"{'servers':>7}  {'route':<18} {'evaluations/s':>13} {'wait p50':>9} {'p95':>8}", end="")
         print(f" {'busy':>5} {'busiest/mean':>13} {'preparations':>13}")
-    for servers in map(int, given.servers.split(",")):
+    for servers in given.servers:
         for route in ROUTES:
             row = simulate(servers, given.workers, given.seconds, route)
             rows.append(row)
             if not given.json:
-                print(f"{servers:>7}  {route:<16} {row['evaluations_per_s']:>13} {row['wait_p50_s']:>7} s", end="")
+                print(f"{servers:>7}  {route:<18} {row['evaluations_per_s']:>13} {row['wait_p50_s']:>7} s", end="")
                 print(f" {row['wait_p95_s']:>6} s {row['busy']:>5.0%} {row['busiest_over_mean']:>13}", end="")
                 print(f" {row['preparations_per_100']:>11} %", flush=True)
     if given.json:

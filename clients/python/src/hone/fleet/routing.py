@@ -33,8 +33,8 @@ __all__ = [
 #: spread better, larger ones leave more groups on their first choice.
 SLACK = 1.1
 #: Below this load the bound does not apply: clients with few episodes must agree on a group's
-#: server.
-LOAD_FREE = 16
+#: server. About one group: with twice that, one client leaves servers of a small fleet idle.
+LOAD_FREE = 8
 #: Groups that a router remembers.
 GROUPS_MAX = 100_000
 
