@@ -253,8 +253,19 @@ def test_wrong_lists_of_servers_are_errors_or_left_out(two: list[RealServer]) ->
         wait_until(lambda: len(client._connection.members()) == 1)  # type: ignore[attr-defined]
     with pytest.raises(hone.InvalidArgument, match="found tcp://a:1 twice"):
         hone.connect(["tcp://a:1", "tcp://b:1", "tcp://a:1"])
-    with pytest.raises(hone.InvalidArgument, match="found no address"):
+    with pytest.raises(hone.InvalidArgument, match="found no address, expected an address such as 'tcp://HOST:5917'"):
         hone.connect([])
+    for wrong, said in [
+        ([two[0].endpoint, 5], "found 5 in a list, expected an address"),
+        ([two[0].endpoint, "ray://hone"], "found 'ray://hone' in a list"),
+        ([None], "found None in a list"),
+        (5, "found 5, expected an address"),
+        (None, "found None, expected"),
+        (two[0].endpoint.encode(), "found b'tcp://"),
+        ({"endpoint": two[0].endpoint}, "found {'endpoint': 'tcp://"),
+    ]:
+        with pytest.raises(hone.InvalidArgument, match=f"^endpoint: {said}"):
+            hone.connect(wrong)  # type: ignore[arg-type]
     with pytest.raises(hone.InvalidArgument, match="control"):
         hone.connect(endpoints_of(two), control="tcp://127.0.0.1:1")
     with pytest.raises(hone.InvalidArgument, match="timeout: found nan"):
@@ -263,6 +274,41 @@ def test_wrong_lists_of_servers_are_errors_or_left_out(two: list[RealServer]) ->
         hone.connect(["nonsense", dead], connect_timeout=1)
     with pytest.raises(hone.Unavailable, match="no hone server answered"):
         hone.connect([dead], connect_timeout=0.3)
+
+
+@pytest.mark.real
+def test_a_control_endpoint_in_a_list_is_an_error_that_names_the_main_one(
+    two: list[RealServer], caplog: pytest.LogCaptureFixture
+) -> None:
+    control, main = two[0].announced["control"], two[0].endpoint
+    said = f"endpoint: {control} is the control endpoint of a server, .* served on the main endpoint {main}$"
+    for given in ([control], [control, two[1].endpoint]):
+        with pytest.raises(hone.InvalidArgument, match=said):
+            hone.connect(given)
+    for given in ([control, main], [main, control]):
+        caplog.clear()
+        with hone.connect(given) as client:
+            assert [one.endpoint for one in fleet_of(client).members()] == [main]
+            client.reset("add_relu").episode.close()
+            wait_until(lambda: bool(caplog.records))
+        (record,) = caplog.records
+        assert f"{control} is the control endpoint" in record.getMessage()
+        assert record.getMessage().endswith("; it is left out")
+
+
+@pytest.mark.real
+def test_a_client_shows_its_servers_and_an_episode_its_server(two: list[RealServer]) -> None:
+    dead = f"tcp://127.0.0.1:{free_port()}"
+    with hone.connect([two[0].endpoint, dead]) as client:
+        assert repr(client) == (
+            f"<hone.client.Client, connection to {two[0].endpoint} (serving), {dead} (not reached yet)>"
+        )
+        episode = client.reset("add_relu").episode
+        assert episode.endpoint == two[0].endpoint
+        assert episode.branch().episode.endpoint == two[0].endpoint
+    assert "closed connection to" in repr(client)
+    with hone.connect(two[0].endpoint) as plain:
+        assert plain.reset("add_relu").episode.endpoint is None
 
 
 @pytest.mark.real
@@ -319,16 +365,16 @@ def test_a_server_that_starts_again_without_a_journal_loses_the_load_of_its_epis
             second.stop()
 
 
-def test_the_simulation_shows_what_the_rule_is_for() -> None:
-    rows = simulate("--workers", "400", "--servers", "8")
-    registry, listed, drawn = rows["registry on Ray"], rows["list, many clients"], rows["random server"]
-    assert registry["busiest_over_mean"] <= listed["busiest_over_mean"]
-    assert drawn["preparations_per_100"] > 3 * listed["preparations_per_100"]
 def simulate(*arguments: str) -> dict[str, Any]:
     command = [str(ROOT / "scripts/simulate-fleet"), *arguments, "--seconds", "200", "--json"]
     return {row["route"]: row for row in json.loads(subprocess.check_output(command))}
 
 
+def test_the_simulation_shows_what_the_rule_is_for() -> None:
+    rows = simulate("--workers", "400", "--servers", "8")
+    registry, listed, drawn = rows["registry on Ray"], rows["list, many clients"], rows["random server"]
+    assert registry["busiest_over_mean"] <= listed["busiest_over_mean"]
+    assert drawn["preparations_per_100"] > 3 * listed["preparations_per_100"]
 
 
 def test_one_client_uses_a_small_fleet_about_as_well_as_the_registry() -> None:

@@ -121,6 +121,9 @@ class ClientVerbs(Generic[EpisodeT]):
         """Makes this client's handle of an episode."""
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__module__}.{type(self).__qualname__}, {self._connection!r}>"
+
     @property
     def server(self) -> dict[str, Any]:
         """The server's hello: version, limits, environments, backends, isolation, fingerprint.
@@ -403,6 +406,13 @@ class EpisodeVerbs(EpisodeState, Generic[EpisodeT]):
     """The verbs of one episode: those of its client, for this episode."""
 
     client: Any
+
+    @property
+    def endpoint(self) -> str | None:
+        """Address of the episode's server, if its client has several servers; else None."""
+        home_of = getattr(self.client._connection, "home", None)  # of a FleetConnection
+        home = home_of(self.id) if home_of is not None else None
+        return None if home is None else str(home.endpoint)
 
     @Verb
     def step(

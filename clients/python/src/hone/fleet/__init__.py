@@ -11,7 +11,7 @@ cluster. docs/fleet.md says what happens to episodes when a server leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hone import _core
 from hone.errors import InvalidArgument
@@ -44,7 +44,8 @@ def open_fleet(
         has_key: Whether the caller has a key file.
 
     Raises:
-        InvalidArgument: No addresses, the same address twice, or a key for a fleet on Ray.
+        InvalidArgument: No addresses, the same address twice, something that is no address, or a
+            key for a fleet on Ray.
         Unavailable: Ray is not running, or has no fleet of this name.
     """
     if isinstance(endpoint, str):
@@ -55,11 +56,26 @@ def open_fleet(
         from .on_ray import open_named
 
         return open_named(endpoint.removeprefix("ray://"), open_endpoint, connect_timeout)
-    endpoints = list(endpoint)
-    double = next((one for one in endpoints if endpoints.count(one) > 1), None)
-    if not endpoints or double is not None:
-        found = "no address" if double is None else f"{double} twice"
-        raise InvalidArgument(
-            f"endpoint: found {found}, expected one or more, each once", error_class="protocol"
-        )
-    return FleetConnection(endpoints, open_endpoint, connect_timeout)
+    return FleetConnection(_addresses(endpoint), open_endpoint, connect_timeout)
+
+
+def _addresses(given: object) -> list[str]:
+    """Checks a list of addresses."""
+    expected = "expected an address such as 'tcp://HOST:5917', or a list of them"
+    found: str | None = None
+    addresses: list[str] = []
+    if not isinstance(given, Iterable) or isinstance(given, bytes | bytearray | Mapping):
+        found = f"{given!r}"
+    else:
+        for one in given:
+            if not isinstance(one, str) or one.startswith("ray://"):
+                found = f"{one!r} in a list"
+            elif one in addresses:
+                found, expected = f"{one} twice", "expected each address once"
+            else:
+                addresses.append(one)
+        if not addresses and found is None:
+            found = "no address"
+    if found is not None:
+        raise InvalidArgument(f"endpoint: found {found}, {expected}", error_class="protocol")
+    return addresses

@@ -42,6 +42,8 @@ RETRY_S = 2.0
 OTHERS_S = 1.0
 #: Time without an answer from a server until the log has a warning (s).
 WARN_S = 10.0
+#: Time that a server has to say whether an address is its main endpoint (s).
+QUESTION_S = 5.0
 #: Time that a server without episodes is kept after it has left the fleet (s).
 LEFT_S = 60.0
 #: Episodes whose server is remembered. Of more, the first ones are forgotten.
@@ -129,6 +131,15 @@ class Member:
     def serves(self) -> bool:
         """Whether it takes new requests now."""
         return self.connection is not None and self.connection.served
+
+    @property
+    def state(self) -> str:
+        """Its state for people."""
+        if self.left_at is not None:
+            return "left the fleet"
+        if self.connection is None:
+            return "not reached yet"
+        return "serving" if self.serves else "not serving"
 
     def view(self) -> Server:
         """This server for the router."""
@@ -290,7 +301,8 @@ class FleetConnection:
     """Connections to several servers.
 
     Args:
-        endpoints: Their addresses, each once.
+        endpoints: Their addresses, each once. A server's control endpoint is left out with a
+            warning if its main endpoint is among them; otherwise it is a failure.
         open_endpoint: Opens a connection.
         connect_timeout: Seconds to wait for the first server.
         router: Chooses servers.
@@ -316,6 +328,7 @@ class FleetConnection:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._members: list[Member] = [Member(one) for one in endpoints]
+        self._controls: list[tuple[Member, str]] = []  # with the refusal of each
         self._homes: OrderedDict[str, Place] = OrderedDict()  # of each episode
         self._tickets: weakref.WeakSet[Ticket] = weakref.WeakSet()
         self._closed = threading.Event()
@@ -325,6 +338,10 @@ class FleetConnection:
         if self.failure is None:
             watch = partial(_watch, weakref.ref(self), self._closed)
             threading.Thread(target=watch, name="hone-fleet", daemon=True).start()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{one.endpoint} ({one.state})" for one in self.members())
+        return f"closed connection to {shown}" if self.closed else f"connection to {shown}"
 
     @property
     def closed(self) -> bool:
@@ -496,9 +513,12 @@ class FleetConnection:
 
     def _connect(self, member: Member) -> None:
         connection: _core.Connection | None = None
+        refusal: str | None = None
         try:
             connection = self._open(member.endpoint, self._connect_timeout)
             failure: Failure | None = connection.failure
+            if failure is None and self._find is None:  # people wrote the addresses
+                refusal = _refusal_of_control(connection)
         except Exception as error:
             failure = ("internal", "infra", f"{member.endpoint}: {error}", False, None, "")
         with self._lock:
@@ -507,9 +527,13 @@ class FleetConnection:
             if failure is None and not self.closed:
                 member.connection = connection
                 member.read_hello()
-                self._drop_double(member)
+                if refusal is None:
+                    self._drop_double(member)
+                else:
+                    self._members.remove(member)
+                    self._controls.append((member, refusal))
             self._changed.notify_all()
-        if connection is not None and self.closed:
+        if connection is not None and (self.closed or refusal is not None):
             connection.close()
 
     def _drop_double(self, member: Member) -> None:
@@ -534,17 +558,33 @@ class FleetConnection:
             failures = [one.failure for one in self._members if one.failure is not None]
             # An address or a key that can never work is an error, though other servers answer.
             self.failure = next((one for one in failures if not one[3]), None)
+            if self.failure is None:
+                self.failure = self._judge_controls(connecting=True)
             if self.failure is None and all(one.connection is None for one in self._members):
                 said = "; ".join(one[2] for one in failures) or "no server answered"
                 self.failure = _unavailable(said)[1]
         if self.failure is not None:
             self.close()
 
+    def _judge_controls(self, connecting: bool) -> Failure | None:
+        """Warns of control endpoints. While connecting, one without its main one is a failure."""
+        controls, self._controls = self._controls, []
+        for member, refusal in controls:
+            said = (
+                f"endpoint: {member.endpoint} is the control endpoint of a server, expected its "
+                f"main endpoint; the server said: {printable(refusal)}"
+            )
+            if connecting and all(one.incarnation != member.incarnation for one in self._members):
+                return "invalid_argument", "protocol", said, False, None, ""
+            _log.warning("%s; it is left out", said)
+        return None
+
     def _look(self) -> None:
         """Notes which servers are lost, connects to new ones, moves requests on."""
         now = time.monotonic()
         with self._lock:
             members, tickets = list(self._members), list(self._tickets)
+            self._judge_controls(connecting=False)
         for member in members:
             if member.serves:
                 if member.lost_at is not None:
@@ -568,6 +608,19 @@ class FleetConnection:
                 self._start_to_connect(member)
         for ticket in tickets:
             ticket.look()
+
+
+def _refusal_of_control(connection: _core.Connection) -> str | None:
+    """What a server says if this is its control endpoint, which cannot begin an episode.
+
+    The hello of both endpoints is the same, so this asks for something that only the main endpoint
+    answers: an environment that does not exist, because the answer is short.
+    """
+    hello = connection.hello()
+    if not hello or not hello.get("control"):
+        return None  # one endpoint serves all verbs
+    _, failure = connection.submit("describe", {"environment": "none"}, QUESTION_S).result()
+    return failure[2] if failure is not None and failure[0] == "failed_precondition" else None
 
 
 def _watch(of: weakref.ref[FleetConnection], closed: threading.Event) -> None:
