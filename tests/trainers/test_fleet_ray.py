@@ -6,8 +6,11 @@ import collections
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
+import unittest.mock
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,9 +52,12 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def up(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    journal = tmp_path_factory.mktemp("journal")
-    made = fleet("up", "--nodes", "2", "--hone", HONE, "--resources", "hone=1", "--journal", str(journal))
+    journal = tmp_path_factory.mktemp("parent") / "journal"  # up makes it
+    options = ["--resources", "hone=1", "--journal", str(journal), "--set", 'web.listen="0"']
+    made = fleet("up", "--nodes", "2", "--hone", HONE, *options)
     assert made.returncode == 0, made.stderr
+    assert stat.S_IMODE(journal.stat().st_mode) == 0o700
+    assert (journal / "hone-1.db").exists()
     yield made.stdout.strip()
     ended = fleet("down")
     assert (ended.returncode, ended.stdout) == (0, "2 servers ended\n"), ended.stderr
@@ -71,6 +77,57 @@ def test_the_printed_address_reaches_all_servers(up: str) -> None:
         wait_until(lambda: sum(row["episodes"] for row in json.loads(fleet("status", "--json").stdout)) == 8)
         for one in started + group:
             one.close()
+
+
+def test_each_server_has_a_web_page(up: str) -> None:
+    for row in on_ray.status():
+        with urllib.request.urlopen(f"{row['web']}/metrics") as answer:
+            assert "\nhone_up 1\n" in answer.read().decode()
+    assert len({row["web"] for row in on_ray.status()}) == 2
+
+
+def test_the_key_of_the_fleet_reaches_one_server(up: str, tmp_path: Path) -> None:
+    key = tmp_path / "fleet.key"
+    made = fleet("key", "--to", str(key))
+    assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    endpoint = on_ray.status()[0]["endpoint"]
+    with hone.connect(endpoint, key=key) as client:
+        assert client.health()["status"] == "serving"
+    shown = subprocess.run([HONE, "top", endpoint, "--key", str(key), "--once"], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    again = fleet("key", "--to", str(key))
+    assert again.returncode == 1
+    assert f"{key}: File exists; expected the path of a new file" in again.stderr
+
+
+def test_status_shows_a_server_that_does_not_answer(up: str) -> None:
+    wait_until(lambda: [row["state"] for row in on_ray.status()] == ["serving", "serving"])
+    endpoint = on_ray.status()[1]["endpoint"]
+    assert "starting the launcher" in Path(on_ray.status()[1]["log"]).read_text()
+    node = ray.get_actor("hone-server-1", namespace=on_ray.NAMESPACE)
+    os.kill(ray.get(node.pid.remote()), signal.SIGKILL)
+    wait_until(lambda: on_ray.status()[1]["state"] == "not answering")
+    assert on_ray.status()[1]["endpoint"] == endpoint
+    wait_until(lambda: on_ray.status()[1]["state"] == "serving")
+    rows = fleet("status").stdout.splitlines()
+    assert rows[0].split() == ["server", "state", "open", "episodes", "web", "page"]
+    assert [row.split()[1] for row in rows[1:]] == ["serving", "serving"]
+
+
+def test_a_refused_token_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**options: object) -> None:
+        reason = RuntimeError("Failed to connect to GCS.\nray.exceptions.AuthenticationError: the token is wrong\n")
+        raise ConnectionError("Failed to connect to Ray cluster at HOST:6379") from reason
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", refuse)
+    said = "Ray: Failed to connect to Ray cluster at HOST:6379: ray.exceptions.AuthenticationError: the token is wrong$"
+    with pytest.raises(hone.Unavailable, match=said):
+        hone.connect("ray://hone")
+    monkeypatch.setattr(ray, "init", unittest.mock.Mock(side_effect=ConnectionError("no instance")))
+    with pytest.raises(hone.Unavailable, match="found no Ray cluster; start one with `ray start --head`"):
+        hone.connect("ray://hone")
 
 
 def test_workers_that_do_not_know_each_other_spread_groups_evenly(up: str) -> None:
@@ -107,7 +164,7 @@ def test_a_server_that_is_killed_comes_back_with_its_episodes(up: str, whom: str
             started.append(client.reset("add_relu").episode)
             assert len(started) < 100
         node = ray.get_actor("hone-server-0", namespace=on_ray.NAMESPACE)
-        endpoint, _ = ray.get(node.state.remote())
+        endpoint, _ = ray.get(node.load.remote())
         assert endpoint in {home_of(client, one) for one in started}
         os.kill(ray.get(getattr(node, whom).remote()), signal.SIGKILL)
         new = [client.reset("add_relu", timeout=60).episode for _ in range(2)]
@@ -126,6 +183,8 @@ def test_errors_say_what_to_do(up: str) -> None:
     assert "Ray has no fleet 'other'; start it with `python -m hone.fleet up --name other`" in unknown.stderr
     large = fleet("up", "--name", "large", "--nodes", "9", "--hone", HONE, "--timeout", "1")
     assert "Ray found no 9 nodes with {'CPU': 1.0} each within 1 s; see `ray status`" in large.stderr
+    unmade = fleet("up", "--name", "unmade", "--nodes", "1", "--hone", HONE, "--journal", "/proc/none")
+    assert "a server did not start: RuntimeError: journal: cannot make /proc/none: " in unmade.stderr
     broken = fleet("up", "--name", "broken", "--nodes", "1", "--hone", HONE, "--set", "no.such_key=1")
     assert "no.such_key" in broken.stderr, broken
     with pytest.raises(hone.Unavailable, match="no fleet 'other'"):

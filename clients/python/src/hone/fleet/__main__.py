@@ -37,15 +37,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="LIST",
         help="what a server reserves in Ray (default: CPU=1)",
     )
-    up.add_argument("--journal", default="", metavar="DIR", help="folder of the servers' journals")
+    up.add_argument(
+        "--journal",
+        default="",
+        metavar="DIR",
+        help="folder of the servers' journals; made on each node",
+    )
     up.add_argument("--port", type=int, default=0, help="port of each server (default: any)")
     up.add_argument(
         "--timeout", type=float, default=120, metavar="S", help="limit for the start (s)"
     )
     down = commands.add_parser("down", help="drain and end the servers")
-    status = commands.add_parser("status", help="list the servers and their open episodes")
+    status = commands.add_parser("status", help="list the servers with state and open episodes")
     status.add_argument("--json", action="store_true", help="print a JSON list")
-    for command in (up, down, status):
+    key = commands.add_parser("key", help="write the client key, to reach one server")
+    key.add_argument("--to", required=True, metavar="FILE", help="new file, of mode 0600")
+    for command in (up, down, status, key):
         command.add_argument("--name", default="hone", help="name of the fleet (default: hone)")
     given = parser.parse_args(arguments)
     try:
@@ -68,14 +75,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif given.command == "down":
             count = on_ray.down(given.name)
             print(f"{count} server{'s' * (count != 1)} ended")
+        elif given.command == "key":
+            on_ray.write_key(given.to, given.name)
         else:
             rows = on_ray.status(given.name)
             if given.json:
                 print(json.dumps(rows))
             else:
-                print(f"{'server':<30} {'open episodes':>13}")
+                print(f"{'server':<30} {'state':<13} {'open episodes':>13}  web page")
                 for row in rows:
-                    print(f"{row['endpoint'] or 'starting':<30} {row['episodes']:>13}")
+                    shown = f"{row['endpoint']:<30} {row['state']:<13} {row['episodes']:>13}"
+                    print(f"{shown}  {row['web'] or '-'}")
     except (HoneError, ImportError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1

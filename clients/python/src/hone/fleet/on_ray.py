@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from hone import _core, client
+from hone._text import printable
 from hone.adapters._versions import require
 from hone.errors import InvalidArgument, Unavailable
 
@@ -44,6 +46,7 @@ __all__ = [
     "open_named",
     "status",
     "up",
+    "write_key",
 ]
 
 #: Ray's namespace of the fleets' actors.
@@ -57,6 +60,10 @@ LOOK_S = 1.0
 SILENT_S = 5.0
 #: Time that a server has to say its state (s).
 STATE_S = 5.0
+#: Bytes of a server's log that remain in Ray's log after it has ended by itself.
+LOG_KEPT = 64 << 10
+#: Characters of a reason of Ray in a message.
+SAID_MAX = 400
 #: Time that a client waits for the registry before it chooses by itself (s).
 REGISTRY_S = 5.0
 #: Time that a server has to end: its drain, and a little more (s).
@@ -72,18 +79,22 @@ class Launch:
         index: The server's number in the fleet.
         hone: The program.
         arguments: Further arguments of ``hone serve``.
+        journal: Folder of the journal; empty for none.
         port: 0 for any.
         keys: The files of the servers' folder of keys.
         client_key: The key file of the fleet's clients.
+        web_key: The key file of the servers' web processes, which may only look.
     """
 
     fleet: str
     index: int
     hone: str
     arguments: list[str]
+    journal: str
     port: int
     keys: dict[str, bytes]
     client_key: bytes
+    web_key: bytes
 
 
 class _Node:
@@ -120,6 +131,7 @@ class _Node:
     def _write_keys(self, launch: Launch) -> None:
         files = {self._folder / "keys" / name: text for name, text in launch.keys.items()}
         files[self._folder / "fleet.key"] = launch.client_key
+        files[self._folder / "web.key"] = launch.web_key
         (self._folder / "keys").mkdir(mode=0o700)
         for path, text in files.items():
             path.touch(mode=0o600)
@@ -129,9 +141,17 @@ class _Node:
         host = ray.util.get_node_ip_address()
         command = [launch.hone, "serve", "--json", "--keys", str(self._folder / "keys")]
         command += ["--endpoint", f"tcp://{host}:{port}", "--control", f"tcp://{host}:0"]
-        command += launch.arguments
-        log = self._folder / "serve.log"
-        with log.open("wb") as errors:
+        # Before the user's settings, which may replace it.
+        command += ["--set", f"web.key={self._folder / 'web.key'}", *launch.arguments]
+        if launch.journal:
+            try:
+                os.makedirs(launch.journal, mode=0o700, exist_ok=True)
+            except OSError as error:
+                raise RuntimeError(f"journal: cannot make {launch.journal}: {error}") from error
+            path = Path(launch.journal) / f"{launch.fleet}-{launch.index}.db"
+            command += ["--set", f"journal.path={path}"]
+        self._log = self._folder / "serve.log"
+        with self._log.open("wb") as errors:
             self._process = subprocess.Popen(
                 command,
                 stdout=subprocess.PIPE,
@@ -141,20 +161,36 @@ class _Node:
         assert self._process.stdout is not None
         announced = self._process.stdout.readline()  # comes once it serves; empty if it ended
         if not announced:
-            said = " ".join(log.read_text(errors="replace").split())
+            said = " ".join(self._log.read_text(errors="replace").split())
             raise RuntimeError(f"hone serve ended with {self._process.wait()}: {said[-500:]}")
-        self._endpoint = str(json.loads(announced)["endpoint"])
+        self._announced: dict[str, Any] = json.loads(announced)
+        self._endpoint = str(self._announced["endpoint"])
 
     def _end_with_server(self) -> None:
         """Ends this actor's process when the server has ended, so that Ray starts both again."""
-        self._process.wait()
+        status = self._process.wait()
         if not self._stopped:
+            with self._log.open("rb") as log:  # keeps its end in Ray's log of this actor
+                log.seek(max(0, self._log.stat().st_size - LOG_KEPT))
+                said = log.read().decode(errors="replace")
+            print(f"{said}hone serve ended with {status}", file=sys.stderr, flush=True)
             shutil.rmtree(self._folder, ignore_errors=True)
             os._exit(1)
 
-    def state(self) -> tuple[str, int]:
+    def load(self) -> tuple[str, int]:
         """The server's address and its number of open episodes."""
         return self._endpoint, int(self._client.metrics()["service"]["episodes"]["open"])
+
+    def state(self) -> dict[str, Any]:
+        """The server's row of ``status``."""
+        endpoint, episodes = self.load()
+        return {
+            "endpoint": endpoint,
+            "state": self._client.health()["status"],
+            "episodes": episodes,
+            "web": self._announced.get("web"),
+            "log": str(self._log),
+        }
 
     def pid(self) -> int:
         """The server's process."""
@@ -185,7 +221,7 @@ class _Registry:
         self._nodes: list[Any] = [None] * size
         self._router = Router(load_free=0)  # it alone places groups
         self._endpoints: dict[int, str] = {}
-        self._ports: dict[int, int] = {}
+        self._former: dict[int, str] = {}  # the last address of each server
         self._asked: dict[Any, tuple[int, float]] = {}  # awaited answers: server, and since when
         self._loads: dict[str, int] = {}  # open episodes
         self._placed: list[tuple[float, str]] = []  # since the servers were asked
@@ -201,7 +237,7 @@ class _Registry:
 
     def port(self, index: int) -> int:
         """The port that a server had; 0 for a new one."""
-        return int(self._ports.get(index, 0))
+        return int(self._former[index].rpartition(":")[2]) if index in self._former else 0
 
     def endpoints(self) -> list[str]:
         """The addresses of the servers that are there."""
@@ -210,10 +246,18 @@ class _Registry:
         return [self._endpoints[index] for index in sorted(self._endpoints)]
 
     def status(self) -> list[dict[str, Any]]:
-        """Each server's address, empty while it starts, and its last known open episodes."""
+        """The servers' rows of ``on_ray.status``, from what was last known."""
         self.endpoints()
-        names = [self._endpoints.get(index, "") for index in range(len(self._nodes))]
-        return [{"endpoint": one, "episodes": self._loads.get(one, 0)} for one in names]
+        return [
+            {
+                "endpoint": self._former.get(index, ""),
+                "state": "not answering" if index in self._former else "starting",
+                "episodes": self._loads.get(self._former.get(index, ""), 0),
+                "web": None,
+                "log": None,
+            }
+            for index in range(len(self._nodes))
+        ]
 
     def order(
         self,
@@ -250,7 +294,7 @@ class _Registry:
                 with contextlib.suppress(ValueError):
                     self._nodes[index] = _server_of(self._fleet, index)
             elif index not in asked:
-                self._asked[node.state.remote()] = (index, now)
+                self._asked[node.load.remote()] = (index, now)
         if not self._asked:
             return
         ready, _ = ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
@@ -262,7 +306,7 @@ class _Registry:
                 self._endpoints.pop(index, None)
                 continue
             self._endpoints[index] = endpoint
-            self._ports[index] = int(endpoint.rpartition(":")[2])
+            self._former[index] = endpoint
             self._loads[endpoint] = load
             self._placed = [
                 (at, one) for at, one in self._placed if one != endpoint or at >= asked_at
@@ -373,7 +417,8 @@ def up(
         settings: ``KEY=VALUE``, as for ``hone serve --set``.
         hone: The program, a path that is the same on all nodes; None for this machine's ``hone``.
         resources: What a server reserves in Ray, such as ``{"CPU": 8, "GPU": 8}``.
-        journal: Folder on each node for the server's journal; a local disk. Empty: no journals.
+        journal: Folder on each node for the server's journal, made if it does not exist; a local
+            disk. Empty: no journals.
         port: Port of every server; 0 for any.
         timeout: Seconds until all servers have to serve.
         on_progress: Called with lines for people.
@@ -398,7 +443,7 @@ def up(
         raise InvalidArgument(
             "found no hone on the PATH; name it with --hone", error_class="protocol"
         )
-    keys, client_key = _make_keys(program)
+    keys, client_key, web_key = _make_keys(program)
     bundle = dict(resources or {"CPU": 1})
     group = placement_group(
         [bundle] * nodes, strategy="STRICT_SPREAD", name=f"{name}-servers", lifetime="detached"
@@ -417,9 +462,10 @@ def up(
         for index in range(nodes):
             arguments = ["-c", os.path.abspath(config)] if config else []
             arguments += [word for one in settings for word in ("--set", one)]
-            if journal:
-                arguments += ["--set", f"journal.path={os.path.abspath(journal)}/{name}-{index}.db"]
-            launch = Launch(name, index, program, arguments, port, keys, client_key)
+            folder = os.path.abspath(journal) if journal else ""
+            launch = Launch(
+                name, index, program, arguments, folder, port, keys, client_key, web_key
+            )
             place = PlacementGroupSchedulingStrategy(
                 placement_group=group, placement_group_bundle_index=index
             )
@@ -427,7 +473,7 @@ def up(
             made.append(server.remote(launch))
         endpoints = []
         for index, node in enumerate(made):
-            endpoint, _ = ray.get(node.state.remote(), timeout=max(0.1, end - time.monotonic()))
+            endpoint, _ = ray.get(node.load.remote(), timeout=max(0.1, end - time.monotonic()))
             endpoints.append(endpoint)
             on_progress(f"server {index} serves at {endpoint}")
         ray.get(registry.endpoints.remote())
@@ -469,7 +515,14 @@ def down(name: str = "hone") -> int:
 
 
 def status(name: str = "hone") -> list[dict[str, Any]]:
-    """The servers of a fleet: ``endpoint``, empty while it starts, and open ``episodes``.
+    """The servers of a fleet.
+
+    Returns:
+        Of each server, ``endpoint``, empty until it has served once; ``state``: ``"serving"``,
+        ``"draining"`` or ``"failing"`` as in its health, ``"starting"``, or ``"not answering"``
+        if it ended, is being started again, or hangs; its number of open ``episodes``, the last
+        known one if it does not answer; ``web``, the URL of its web page, or None; and ``log``,
+        its log's path on its node, None if it does not answer.
 
     Raises:
         Unavailable: Ray is not running here, or has no fleet of this name.
@@ -484,8 +537,25 @@ def status(name: str = "hone") -> list[dict[str, Any]]:
     ready, _ = ray.wait(list(asked), num_returns=len(asked), timeout=STATE_S) if asked else ([], [])
     for answer in ready:
         with contextlib.suppress(ray.exceptions.RayError):
-            asked[answer]["endpoint"], asked[answer]["episodes"] = ray.get(answer)
+            asked[answer].update(ray.get(answer))
     return rows
+
+
+def write_key(path: str, name: str = "hone") -> None:
+    """Writes the key file of a fleet's clients, to reach one of its servers by its address.
+
+    Raises:
+        InvalidArgument: The file exists, or cannot be written.
+        Unavailable: Ray is not running here, or has no fleet of this name.
+    """
+    text: bytes = _get(_registry_of(name).key.remote(), REGISTRY_S)
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(text)
+    except OSError as error:
+        raise InvalidArgument(
+            f"{path}: {error.strerror}; expected the path of a new file", error_class="protocol"
+        ) from error
 
 
 def _detached(actor: type, name: str, **options: Any) -> Any:  # noqa: ANN401 - Ray's own types
@@ -528,18 +598,27 @@ def _connect_to_ray() -> None:
         return
     try:
         ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
-    except ConnectionError as error:
-        raise Unavailable(
-            "found no Ray cluster; start one with `ray start --head`, or join one with "
-            "`ray start --address HOST:6379`"
-        ) from error
+    except (ConnectionError, ray.exceptions.RayError) as error:
+        cause = error.__cause__
+        if isinstance(error, ConnectionError) and cause is None:  # it had no address to try
+            raise Unavailable(
+                "found no Ray cluster; start one with `ray start --head`, or join one with "
+                "`ray start --address HOST:6379`"
+            ) from error
+        # The last line of the cause has the reason, such as a refused token.
+        said = [str(error), *str(cause or "").strip().splitlines()[-1:]]
+        raise Unavailable(f"Ray: {printable(': '.join(said), SAID_MAX)}") from error
 
 
-def _make_keys(program: str) -> tuple[dict[str, bytes], bytes]:
-    """A new folder of keys for the servers, and a key file for clients."""
+def _make_keys(program: str) -> tuple[dict[str, bytes], bytes, bytes]:
+    """A new folder of keys for the servers, and key files for clients and for web processes."""
     with tempfile.TemporaryDirectory(prefix="hone-fleet-") as folder:
-        keys, key = Path(folder) / "keys", Path(folder) / "fleet.key"
-        for made in (["new", "--server"], ["new", "fleet", "--out", str(key)]):
+        keys, key, web = (Path(folder) / name for name in ("keys", "fleet.key", "web.key"))
+        for made in (
+            ["new", "--server"],
+            ["new", "fleet", "--out", str(key)],
+            ["new", "web", "--role", "monitor", "--out", str(web)],
+        ):
             command = [program, "keys", *made, "--keys", str(keys)]
             try:
                 done = subprocess.run(command, capture_output=True, text=True)
@@ -548,4 +627,4 @@ def _make_keys(program: str) -> tuple[dict[str, bytes], bytes]:
             if done.returncode != 0:
                 raise Unavailable(f"{program} keys {' '.join(made)}: {done.stderr.strip()}")
         files = {file.name: file.read_bytes() for file in keys.iterdir() if file.is_file()}
-        return files, key.read_bytes()
+        return files, key.read_bytes(), web.read_bytes()
