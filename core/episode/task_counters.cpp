@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace hone {
 
@@ -28,13 +29,17 @@ Value TaskCounters::Histogram::value(const std::array<double, 10>& bounds) const
 void TaskCounters::OfTask::add(const TurnFacts& facts) {
   if (!facts.scored) ++unscored;
   reward.add(facts.reward, Histogram::kRewards);
+  if (!(facts.speedup > 0)) return;  // none: NaN
   speedup.add(facts.speedup, Histogram::kSpeedups);
+  if (std::isfinite(facts.speedup)) speedup_log_sum += std::log(facts.speedup);
 }
 
 Value TaskCounters::OfTask::value() const {
+  Value speedups = speedup.value(Histogram::kSpeedups);
+  speedups.set("log_sum", speedup_log_sum);
   return Value::map({{"unscored", static_cast<std::int64_t>(unscored)},
                      {"reward", reward.value(Histogram::kRewards)},
-                     {"speedup", speedup.value(Histogram::kSpeedups)}});
+                     {"speedup", std::move(speedups)}});
 }
 
 void TaskCounters::count(const std::string& task, const TurnFacts& facts) {

@@ -24,7 +24,8 @@ class TaskCounters {
   static constexpr const char* kOther = "other";
 
   void count(const std::string& task, const TurnFacts& facts);
-  /// {task: {"unscored": n, "reward": {"count", "sum", "buckets": {"le": n}}, "speedup": {…}}}
+  /// {task: {"unscored": n, "reward": {"count", "sum", "buckets": {"le": n}}, "speedup": {…, "log_sum"}}}. "log_sum": the sum of
+  /// the natural logarithms of speedups, for their geometric mean.
   Value value() const;
 
  private:
@@ -40,6 +41,7 @@ class TaskCounters {
   struct OfTask {
     std::uint64_t unscored = 0;
     Histogram reward, speedup;
+    double speedup_log_sum = 0;
     void add(const TurnFacts& facts);
     Value value() const;
   };

@@ -13,6 +13,16 @@ namespace {
 constexpr std::uint64_t kOftenLeast = 5;
 constexpr double kOftenShare = 0.05;
 
+/// Whether an evaluation reached a stage. StageTimes writes 0 for a stage that it did not reach.
+bool reached(const std::map<std::string, double>& stage_ms, const std::string& stage) {
+  const auto took = [&stage_ms](const std::string& name) {
+    const auto found = stage_ms.find(name);
+    return found != stage_ms.end() && found->second > 0;
+  };
+  if (stage != "wait") return stage == "queue" || took(stage);
+  return took("prepare") || took("load") || took("check") || took("measure") || took("wait");
+}
+
 /// The upper bound of the bucket that holds `ms`: powers of two from 1 ms.
 double bucket_of(double ms) { return ms <= 1 ? 1 : std::exp2(std::ceil(std::log2(ms))); }
 
@@ -48,6 +58,7 @@ void Counters::count(const Result<Verdict>& result, const std::string& client) {
   if (!result->second_look.empty()) ++of.second_looks[result->second_look];
   if (!result->caught.empty()) ++of.caught[result->caught];
   for (const auto& [stage, ms] : result->stage_ms) {
+    if (!reached(result->stage_ms, stage)) continue;
     Histogram& histogram = stages_[stage];
     ++histogram.count;
     histogram.sum += ms;

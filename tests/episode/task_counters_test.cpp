@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace hone {
 namespace {
 
@@ -29,6 +31,18 @@ TEST(TaskCounters, Turns_AreCountedInBuckets) {
   EXPECT_EQ(of.find("speedup")->find("count")->as_int(), 1);
   EXPECT_EQ(of.find("speedup")->find("buckets")->find("1.5")->as_int(), 0);
   EXPECT_EQ(of.find("speedup")->find("buckets")->find("2")->as_int(), 1);
+}
+
+TEST(TaskCounters, SumOfLogarithms_GivesTheGeometricMean) {
+  TaskCounters counters;
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  for (const double speedup : {0.5, 8.0, none}) counters.count("t/a", scored(1, speedup));
+  const Value value = counters.value();
+  const Value& of = *value.find("t/a")->find("speedup");
+  ASSERT_EQ(of.find("count")->as_int(), 2);
+  EXPECT_DOUBLE_EQ(std::exp(of.find("log_sum")->as_double() / 2), 2);
+  EXPECT_EQ(value.find("t/a")->find("reward")->find("log_sum"), nullptr)
+      << "rewards may be negative";
 }
 
 TEST(TaskCounters, MoreTasksThanListed_RareOnesAreCountedTogether) {

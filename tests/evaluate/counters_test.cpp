@@ -54,6 +54,29 @@ TEST(Counters, CaughtClassOfAToolCall_IsCountedUnderANameOfItsOwn) {
   EXPECT_EQ(*value.find("tool_errors"), Value::map({{"check", 1}}));
 }
 
+TEST(Counters, StageThatWasNotReached_IsNotCounted) {
+  Counters counters;
+  Verdict judged = caught(""), failed = judged;
+  judged.stage_ms = {{"queue", 0}, {"build", 900}, {"prepare", 3},  {"load", 2},   {"check", 5},
+                     {"wait", 0},  {"measure", 0}, {"attempts", 4}, {"total", 914}};
+  failed.stage_ms = {{"queue", 2}, {"build", 300}, {"prepare", 0}, {"load", 0},
+                     {"check", 0}, {"wait", 0},    {"measure", 0}, {"total", 302}};
+  counters.count(judged, "a");
+  counters.count(failed, "a");
+  const Value value = counters.value();
+  const Value& stages = *value.find("stage_ms");
+  const auto count = [&stages](const char* stage) {
+    const Value* of = stages.find(stage);
+    return of == nullptr ? 0 : of->find("count")->as_int();
+  };
+  EXPECT_EQ(count("queue"), 2) << "each one is queued, if only for 0 ms";
+  EXPECT_EQ(count("build"), 2);
+  EXPECT_EQ(count("check"), 1);
+  EXPECT_EQ(count("wait"), 1) << "it was at a device, and did not wait";
+  EXPECT_EQ(count("measure"), 0);
+  EXPECT_EQ(count("total"), 2);
+}
+
 TEST(Counters, ManyClientNames_UseBoundedMemory) {
   Counters counters;
   for (std::size_t i = 0; i < 3 * Counters::kClientsMax; ++i) {
