@@ -112,7 +112,7 @@ class TopCommand : public Command {
         }
       }
       const Screen::Size size = screen.size();
-      screen.show(painted(terminal, view.rows(size.rows), size.columns));
+      screen.show(painted(terminal, view.rows(size.rows, size.columns), size.columns));
       event = screen.wait(static_cast<int>(std::max(0.0, (next_s - monotonic_s()) * 1e3)));
     }
     return kExitOk;
@@ -120,14 +120,17 @@ class TopCommand : public Command {
 
   int print_json(Terminal& terminal, Asker& asker) const {
     if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
+    double next_s = 0;
     do {
+      next_s = monotonic_s() + kRefreshMs / 1e3;
       const auto sample = asker.ask();
       if (!sample && once_) return terminal.fail(sample.error());
       terminal.json(sample ? Value::map({{"at", sample->at},
                                          {"health", sample->health},
                                          {"metrics", sample->metrics}})
                            : Value::map({{"at", wall_s()}, {"error", sample.error().message}}));
-    } while (!once_ && stop_asked(kRefreshMs) == 0);
+    } while (!once_ &&
+             stop_asked(static_cast<int>(std::max(0.0, (next_s - monotonic_s()) * 1e3))) == 0);
     return kExitOk;
   }
 

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/readable.hpp"
+#include "base/utf8.hpp"
 #include "web/html_text.hpp"
 
 namespace hone {
@@ -22,6 +25,18 @@ constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;  //
 constexpr std::size_t kTaskLinesMin = 3;  // an empty line, the titles and one task
 constexpr std::size_t kCaughtShown = 6;   // clients of each class
 constexpr std::size_t kDevicesShown = 16;
+
+/// In the order of an evaluation, as STAGES of core/web/page/app.js. "": stages that are not listed.
+constexpr std::string_view kStages[] = {"queue", "build",   "wait",        "prepare", "load",
+                                        "check", "measure", "second_look", "",        "total"};
+
+std::size_t stage_place(std::string_view stage) {
+  const auto place = [](std::string_view name) {
+    return static_cast<std::size_t>(std::find(std::begin(kStages), std::end(kStages), name) -
+                                    std::begin(kStages));
+  };
+  return std::min(place(stage), stage == "total" ? std::size(kStages) : place(""));
+}
 
 double number_or_0(const Value& value) {
   return value.is_number() && std::isfinite(value.as_double()) ? value.as_double() : 0;
@@ -35,6 +50,12 @@ double sum(const Value& counts) {
 double mean(const Value& of) {
   const double count = number_or_0(member_or_nil(of, "count"));
   return count > 0 ? number_or_0(member_or_nil(of, "sum")) / count : kUnknown;
+}
+
+/// NaN if an older server does not have the sum of the logarithms.
+double geometric_mean(const Value& of) {
+  const double count = number_or_0(member_or_nil(of, "count"));
+  return count > 0 ? std::exp(number_or_nan(member_or_nil(of, "log_sum")) / count) : kUnknown;
 }
 
 /// The upper bound of the histogram's interval in which a quantile lies.
@@ -55,6 +76,33 @@ double quantile(const Value& of, double q) {
 std::string count_text(double count) {
   const bool known = std::isfinite(count) && std::fabs(count) < 1e15;
   return known ? grouped_number(static_cast<std::int64_t>(std::llround(count))) : "–";
+}
+/// "1 client", "2 clients"
+std::string counted_text(double count, const std::string& unit) {
+  return count_text(count) + " " + unit + (count == 1 ? "" : "s");
+}
+/// "build failed", as on the web page.
+std::string spaced_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+/// Lines of at most `columns`, broken between words; 0: one line.
+std::vector<Row> message_rows(const std::string& message, std::size_t columns, Colour colour) {
+  std::vector<Row> rows;
+  std::string line;
+  const std::string text = printable(message);
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    const std::string word = text.substr(start, end - start);
+    if (columns != 0 && !line.empty() && text_width(line) + 1 + text_width(word) > columns) {
+      rows.push_back({{line, colour}});
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    start = end + 1;
+  }
+  rows.push_back({{line, colour}});
+  return rows;
 }
 std::string seconds_text(double seconds) {
   if (!std::isfinite(seconds)) return "–";
@@ -102,11 +150,12 @@ Row titles(const std::string& first, const std::vector<const char*>& others) {
   return row;
 }
 
-/// "correct 12 (60 %)  wrong 8 (40 %)": the most frequent first.
+/// "correct 12 (60 %)  wrong 8 (40 %)": the most frequent first. Without `shares`, names are codes and stay as they are.
 std::string shares_text(const Value& counts, bool shares) {
   std::vector<std::pair<std::string, double>> order;
   for (const auto& [name, count] : map_or_empty(counts)) {
-    if (number_or_0(count) > 0) order.emplace_back(name, number_or_0(count));
+    if (number_or_0(count) > 0)
+      order.emplace_back(shares ? spaced_name(name) : name, number_or_0(count));
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -119,7 +168,7 @@ std::string shares_text(const Value& counts, bool shares) {
   return said;
 }
 
-/// "late_outputs 3 (trainer-a 2, trainer-b 1)", the most frequent classes first.
+/// "late outputs 3 (trainer-a 2, trainer-b 1)", the most frequent classes first.
 std::string caught_text(const Value& clients) {
   std::map<std::string, std::vector<std::pair<double, std::string>>> classes;
   for (const auto& [client, of] : map_or_empty(clients)) {
@@ -136,7 +185,7 @@ std::string caught_text(const Value& clients) {
       if (i < kCaughtShown)
         said += (i == 0 ? "" : ", ") + found[i].second + " " + count_text(found[i].first);
     }
-    order.emplace_back(total, name + " " + count_text(total) + " (" + said +
+    order.emplace_back(total, spaced_name(name) + " " + count_text(total) + " (" + said +
                                   (found.size() > kCaughtShown ? ", …)" : ")"));
   }
   std::stable_sort(order.begin(), order.end(),
@@ -196,8 +245,8 @@ std::string TopView::busy_text(double span_s) const {
   return said.empty() ? "–" : said;
 }
 
-std::vector<Row> TopView::rows(std::size_t lines) const {
-  std::vector<Row> all = head();
+std::vector<Row> TopView::rows(std::size_t lines, std::size_t columns) const {
+  std::vector<Row> all = head(columns);
   const auto left = [&] {
     return lines == 0 ? std::size_t{10'000} : lines - std::min(lines, all.size());
   };
@@ -211,25 +260,37 @@ std::vector<Row> TopView::rows(std::size_t lines) const {
   return all;
 }
 
-std::vector<Row> TopView::head() const {
+Row TopView::title() const {
+  Row row = {{"hone top  ", Colour::kBold}};
+  if (!failure_.empty()) {
+    const std::string since = at_ > 0 ? " since " + clock_text(at_) : "";
+    row.push_back({"no answer" + since, Colour::kRed});
+    row.push_back({"  " + endpoint_, Colour::kDim});
+    return row;
+  }
+  const std::string status = text_or_empty(member_or_nil(health_, "status"));
+  row.push_back({status, status == "serving" ? Colour::kGreen : Colour::kRed});
+  row.push_back({"  up " + seconds_text(number_or_0(member_or_nil(health_, "uptime_s"))) + "  " +
+                     clock_text(at_) + "  " + endpoint_,
+                 Colour::kDim});
+  return row;
+}
+
+std::vector<Row> TopView::head(std::size_t columns) const {
   const Value& service = member_or_nil(metrics_, "service");
   const Value &evaluator = member_or_nil(service, "evaluator"),
               &steps = member_or_nil(service, "steps"),
               &episodes = member_or_nil(service, "episodes"),
               &journal = member_or_nil(service, "journal");
-  const std::string status = text_or_empty(member_or_nil(health_, "status"));
   const double uptime_s = number_or_0(member_or_nil(health_, "uptime_s"));
-  std::vector<Row> rows;
-  rows.push_back({{"hone top  ", Colour::kBold},
-                  {status, status == "serving" ? Colour::kGreen : Colour::kRed},
-                  {"  up " + seconds_text(uptime_s) + "  " + clock_text(at_) + "  " + endpoint_,
-                   Colour::kDim}});
-  if (!failure_.empty())
-    rows.push_back({{"no answer since " + clock_text(at_) + ": " + failure_, Colour::kRed}});
-  if (const Value& problems = member_or_nil(health_, "problems"); problems.is_array()) {
-    for (const Value& one : problems.as_array())
-      rows.push_back({{text_or_empty(one), Colour::kRed}});
-  }
+  std::vector<Row> rows = {title()};
+  const auto add_message = [&rows, columns](const std::string& message) {
+    const std::vector<Row> lines = message_rows(message, columns, Colour::kRed);
+    rows.insert(rows.end(), lines.begin(), lines.end());
+  };
+  if (!failure_.empty()) add_message(failure_);
+  for (const Value& one : list_or_empty(member_or_nil(health_, "problems")))
+    add_message(text_or_empty(one));
   const double done = samples_.empty() ? 0 : samples_.back().done;
   rows.push_back(labelled(
       "rate", figure_text(rate(10)) + "/s over 10 s, " + figure_text(rate(60)) + "/s over 1 min, " +
@@ -246,13 +307,13 @@ std::vector<Row> TopView::head() const {
       count_text(number_or_nan(member_or_nil(evaluator, "queue"))) + " wait for a builder, " +
           count_text(number_or_nan(member_or_nil(evaluator, "pending"))) + " under way, " +
           count_text(number_or_0(member_or_nil(evaluator, "devices")) - failing) + " of " +
-          count_text(number_or_nan(member_or_nil(evaluator, "devices"))) + " devices work",
+          counted_text(number_or_nan(member_or_nil(evaluator, "devices")), "device") + " working",
       failing > 0 ? Colour::kRed : Colour::kPlain));
   rows.push_back(labelled("busy", busy_text(10) + " (last 10 s)"));
   rows.push_back(labelled(
       "episodes", count_text(number_or_nan(member_or_nil(episodes, "open"))) + " open, " +
-                      count_text(number_or_nan(member_or_nil(episodes, "clients"))) +
-                      " clients, journal " +
+                      counted_text(number_or_nan(member_or_nil(episodes, "clients")), "client") +
+                      ", journal " +
                       (journal.is_map() ? bytes_text(number_or_nan(member_or_nil(journal, "bytes")))
                                         : "none")));
   const std::string outcomes = shares_text(member_or_nil(evaluator, "evaluations"), true);
@@ -271,8 +332,12 @@ std::vector<Row> TopView::stages() const {
       member_or_nil(member_or_nil(member_or_nil(metrics_, "service"), "evaluator"), "stage_ms");
   if (map_or_empty(stage_ms).empty()) return {};
   std::vector<Row> rows = {titles("stage", {"count", "mean", "p50 ≤", "p99 ≤"})};
-  for (const auto& [name, of] : map_or_empty(stage_ms)) {
-    rows.push_back({name_cell(name == "second_look" ? "confirmation run" : name),
+  Value::Map order = map_or_empty(stage_ms);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return stage_place(a.first) < stage_place(b.first);
+  });
+  for (const auto& [name, of] : order) {
+    rows.push_back({name_cell(name == "second_look" ? "confirmation run" : spaced_name(name)),
                     number_cell(count_text(number_or_nan(member_or_nil(of, "count")))),
                     number_cell(seconds_text(mean(of) / 1e3)),
                     number_cell(seconds_text(quantile(of, 0.5) / 1e3)),
@@ -306,11 +371,12 @@ std::vector<Row> TopView::tasks(std::size_t lines) const {
                     number_cell(figure_text(mean(member_or_nil(*of, "reward")))),
                     number_cell(count_text(
                         number_or_nan(member_or_nil(member_or_nil(*of, "speedup"), "count")))),
-                    number_cell(times_text(mean(member_or_nil(*of, "speedup")))),
+                    number_cell(times_text(geometric_mean(member_or_nil(*of, "speedup")))),
                     number_cell(count_text(number_or_nan(member_or_nil(*of, "unscored"))))});
   }
   if (shown < order.size())
-    rows.push_back({{"… " + std::to_string(order.size() - shown) + " more tasks", Colour::kDim}});
+    rows.push_back({{"… " + counted_text(static_cast<double>(order.size() - shown), "more task"),
+                     Colour::kDim}});
   if (order.empty()) rows.push_back({{"no finished turn yet", Colour::kDim}});
   return rows;
 }

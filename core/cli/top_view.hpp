@@ -25,8 +25,9 @@ class TopView {
   void record(Value health, Value metrics, double at);
   /// The server did not answer. The last figures stay.
   void record_failure(const std::string& why) { failure_ = why; }
-  /// At most `lines` rows; 0: no limit. If they do not fit, tasks are left out first, then stages.
-  std::vector<Row> rows(std::size_t lines) const;
+  /// At most `lines` rows; 0: no limit. If they do not fit, tasks are left out first, then stages. Messages are wrapped at
+  /// `columns`; 0: not at all.
+  std::vector<Row> rows(std::size_t lines, std::size_t columns = 0) const;
 
  private:
   struct Sample {
@@ -40,7 +41,8 @@ class TopView {
   double rate(double span_s) const;
   /// "device 0: 93 %, device 1: 88 %": the share of the last `span_s` in which each device was busy.
   std::string busy_text(double span_s) const;
-  std::vector<Row> head() const;
+  std::vector<Row> head(std::size_t columns) const;
+  Row title() const;
   std::vector<Row> stages() const;
   /// At most `lines` rows, at least 2: the titles, and the tasks with the most turns.
   std::vector<Row> tasks(std::size_t lines) const;

@@ -15,6 +15,7 @@ import termios
 import time
 import unittest
 from pathlib import Path
+from typing import Any
 
 from cli_test import HONE, hone
 from web_test import Server
@@ -193,6 +194,23 @@ class Top(unittest.TestCase):
             self.assertGreater(second["at"], first["at"])
             ran.send_signal(signal.SIGINT)
             self.assertEqual(ran.wait(WAIT_S), 0)
+
+    def test_json_of_a_server_that_is_away_is_a_line_each_second(self) -> None:
+        server = self.serve()
+        with subprocess.Popen(
+            [HONE, "top", server.said["control"], "--json"], stdout=subprocess.PIPE, text=True
+        ) as ran:
+            assert ran.stdout is not None
+            self.assertIn("health", json.loads(ran.stdout.readline()))
+            server.process.kill()
+            server.stop()
+            lines: list[dict[str, Any]] = []
+            while len([one for one in lines if "error" in one]) < 4:
+                lines.append(json.loads(ran.stdout.readline()))
+            ran.send_signal(signal.SIGINT)
+            self.assertEqual(ran.wait(WAIT_S), 0)
+        away = [one["at"] for one in lines if "error" in one]
+        self.assertLess(min(b - a for a, b in zip(away, away[1:])), 1.5)
 
     def test_mistakes_are_named(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:

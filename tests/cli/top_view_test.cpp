@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "terminal/screen.hpp"
 
 namespace hone {
@@ -13,7 +15,8 @@ Value metrics_of(std::int64_t done, std::size_t tasks = 1, const std::string& na
   for (std::size_t i = 0; i < tasks; ++i) {
     by_task.set(name + (i == 0 ? "" : std::to_string(i)),
                 Value::map({{"reward", Value::map({{"count", 4 + i}, {"sum", 2.0}})},
-                            {"speedup", Value::map({{"count", 2}, {"sum", 3.0}})},
+                            {"speedup",
+                             Value::map({{"count", 2}, {"sum", 8.5}, {"log_sum", std::log(4.0)}})},
                             {"unscored", 1}}));
   }
   const Value stage =
@@ -38,7 +41,11 @@ Value metrics_of(std::int64_t done, std::size_t tasks = 1, const std::string& na
                     Value::map(
                         {{"x", Value::map({{"caught", Value::map({{"late_outputs", 1}})}})},
                          {"y", Value::map({{"caught", Value::map({{"late_outputs", 4}})}})}})},
-                   {"stage_ms", Value::map({{"build", stage}, {"check", stage}})}})}})}});
+                   {"stage_ms", Value::map({{"attempts", stage},
+                                            {"build", stage},
+                                            {"check", stage},
+                                            {"queue", stage},
+                                            {"total", stage}})}})}})}});
 }
 
 Value health_of(const std::string& incarnation = "one") {
@@ -48,7 +55,8 @@ Value health_of(const std::string& incarnation = "one") {
 std::string all_of(const TopView& view, std::size_t lines = 0, std::size_t columns = 0) {
   const Terminal terminal(false, false);
   std::string text;
-  for (const std::string& line : painted(terminal, view.rows(lines), columns)) text += line + "\n";
+  for (const std::string& line : painted(terminal, view.rows(lines, columns), columns))
+    text += line + "\n";
   return text;
 }
 
@@ -61,10 +69,15 @@ TEST(TopView, Figures_AreThoseOfTheReplies) {
        {"serving  up 100 s  00:16:45 UTC  tcp://here", "4/s over 10 s", "1.22/s since the start",
         "120 done, p50 ≤ 10.0 ms, p99 ≤ 500 ms",
         "7 wait for a builder, 5 under way, 1 of 2 devices", "3 open, 2 clients, journal none",
-        "correct 120 (100 %)", "device_lost 2", "late_outputs 5 (y 4, x 1)"}) {
+        "correct 120 (100 %)", "device_lost 2", "late outputs 5 (y 4, x 1)"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << " in:\n" << text;
   }
-  EXPECT_NE(text.find("0.5         2     1.50×         1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("0.5         2     2.00×         1\n"), std::string::npos) << text;
+  std::size_t before = 0;
+  for (const char* stage : {"\nqueue ", "\nbuild ", "\ncheck ", "\nattempts ", "\ntotal "}) {
+    EXPECT_GT(text.find(stage), before) << stage << " in the order of an evaluation:\n" << text;
+    before = text.find(stage);
+  }
   EXPECT_NE(text.find("10   5.00 ms   5.00 ms   10.0 ms\n"), std::string::npos) << text;
 }
 
@@ -113,10 +126,38 @@ TEST(TopView, ServerThatIsAway_IsNamedUntilItAnswers) {
   TopView view("tcp://here");
   view.record(health_of(), metrics_of(1), 1000);
   view.record_failure("timed out");
-  EXPECT_NE(all_of(view).find("no answer since 00:16:40 UTC: timed out"), std::string::npos);
-  EXPECT_NE(all_of(view).find("late_outputs 5"), std::string::npos) << "the last figures stay";
+  const std::string away = all_of(view);
+  EXPECT_EQ(away.find("hone top  no answer since 00:16:40 UTC  tcp://here\ntimed out\n"), 0u)
+      << away;
+  EXPECT_EQ(away.find("serving"), std::string::npos) << away;
+  EXPECT_EQ(away.find("up 100 s"), std::string::npos) << away;
+  EXPECT_NE(away.find("late outputs 5"), std::string::npos) << "the last figures stay";
   view.record(health_of(), metrics_of(1), 1001);
   EXPECT_EQ(all_of(view).find("no answer"), std::string::npos);
+}
+
+TEST(TopView, LongMessage_IsWrappedAtTheWindow) {
+  TopView view("tcp://here");
+  view.record(health_of(), metrics_of(1), 1000);
+  view.record_failure("no hone server answered at tcp://here; start one with hone serve");
+  EXPECT_NE(
+      all_of(view, 24, 30)
+          .find("\nno hone server answered at\ntcp://here; start one with\nhone serve\nrate "),
+      std::string::npos)
+      << all_of(view, 24, 30);
+}
+
+TEST(TopView, Outcome_IsNamedAsOnTheWebPage) {
+  TopView view("tcp://here");
+  const Value evaluations = Value::map({{"build_failed", 1}});
+  view.record(
+      health_of(),
+      Value::map(
+          {{"service", Value::map({{"episodes", Value::map({{"clients", 1}})},
+                                   {"evaluator", Value::map({{"evaluations", evaluations}})}})}}),
+      1000);
+  EXPECT_NE(all_of(view).find("build failed 1 (100 %)"), std::string::npos) << all_of(view);
+  EXPECT_NE(all_of(view).find(" 1 client,"), std::string::npos) << all_of(view);
 }
 
 TEST(TopView, Window_OfAnySizeIsNotExceeded) {
