@@ -69,7 +69,9 @@ class ReportCommand : public Command {
     std::int64_t damaged = 0;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       auto one = read(terminal, paths_[i], names_[i], damaged);
-      if (!one) return terminal.fail(one.error(), one.error().code == Code::kNotFound ? kNext : "");
+      std::error_code ignored;
+      if (!one)
+        return terminal.fail(one.error(), std::filesystem::exists(paths_[i], ignored) ? "" : kNext);
       journals.push_back(std::move(*one));
     }
     const Value report = report_of(std::move(journals), wall_s());

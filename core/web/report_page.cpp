@@ -27,7 +27,7 @@ constexpr const char* kStyle = R"(
 main { max-width: 72rem; }
 .tiles { grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); }
 .facts { margin-bottom: .8rem; }
-th, td { padding-right: .55rem; font-size: .9rem; } th { overflow-wrap: normal; } th.r { white-space: normal; }
+th, td { padding-right: .55rem; font-size: .9rem; } th.r { white-space: normal; }
 header { position: static; }
 .pair > span { display: block; white-space: nowrap; }
 dl { margin: 0; } dt { font-weight: 600; margin-top: .5rem; } dd { margin: 0; }
@@ -61,6 +61,11 @@ const Value::Array& list(const Value& map, std::string_view key) {
 std::string count(const Value& map, std::string_view key) {
   const Value& found = member_or_nil(map, key);
   return found.is_int() ? grouped_number(found.as_int()) : "–";
+}
+/// "1 turn", "2 turns"
+std::string counted(const Value& map, std::string_view key, const std::string& unit) {
+  const std::string number = count(map, key);
+  return number + " " + unit + (number == "1" ? "" : "s");
 }
 /// A coordinate of a drawing.
 std::string at(double value) {
@@ -120,8 +125,8 @@ std::string table(const std::vector<Column>& columns,
 // ---- figures of one row
 
 const std::vector<Column> kFigureColumns = {
-    {"Episodes", "r far"},     {"Attempts", "r"},    {"Success", "r"},    {"fast₁", "r"},
-    {"fast₁.₅", "r far"},      {"fast₂", "r far"},   {"fast₅", "r far"},  {"Best speedup", "r"},
+    {"Episodes", "r far"},     {"Attempts", "r"},    {"Success", "r"},    {"fast_1", "r"},
+    {"fast_1.5", "r far"},     {"fast_2", "r far"},  {"fast_5", "r far"}, {"Best speedup", "r"},
     {"Mean speedup", "r far"}, {"Mean reward", "r"}, {"Mean return", "r"}};
 
 std::string interval_text(const Value& row) {
@@ -315,22 +320,29 @@ std::string tile(const char* name, const std::string& value, const std::string& 
          "</div></div>\n";
 }
 
+/// "4 ended, 2 open": the states that episodes have.
+std::string states_text(const Value& episodes) {
+  std::string said;
+  for (const char* state : {"ended", "open", "closed", "reaped"}) {
+    if (const double number_of = number(episodes, state); number_of > 0)
+      said += (said.empty() ? "" : ", ") + count(episodes, state) + " " + state;
+  }
+  return said;
+}
+
 std::string tiles_html(const Value& journal) {
   const Value& all = member_or_nil(journal, "all");
   const Value& episodes = member_or_nil(journal, "episodes");
-  const std::string unscored = count(all, "unscored");
-  return "<div class=\"tiles\">" +
-         tile("Episodes", count(episodes, "all"),
-              count(episodes, "ended") + " ended, " + count(episodes, "open") + " open") +
-         tile("Attempts", count(all, "attempts"), unscored + " turns unscored") +
+  return "<div class=\"tiles\">" + tile("Episodes", count(episodes, "all"), states_text(episodes)) +
+         tile("Attempts", count(all, "attempts"), counted(all, "unscored", "turn") + " unscored") +
          tile("Success", percent_text(number(all, "success")), "of attempts are correct") +
-         tile("fast₁", percent_text(number(member_or_nil(all, "fast_p"), "1")),
+         tile("fast_1", percent_text(number(member_or_nil(all, "fast_p"), "1")),
               percent_text(number(member_or_nil(all, "best_fast_p"), "1")) + " of " +
-                  count(all, "tasks") + " tasks") +
+                  counted(all, "tasks", "task")) +
          tile("Best speedup", times_text(number(all, "best_speedup")), interval_text(all)) +
          tile("Mean reward", figure_text(number(all, "reward_mean")), "of scored turns") +
          tile("Mean return", figure_text(number(all, "return_mean")),
-              "of " + count(all, "returns") + " episodes") +
+              "of " + counted(all, "returns", "episode")) +
          "</div>\n";
 }
 
@@ -366,7 +378,8 @@ std::string fast_p_html(const Value& all) {
     rows[1].push_back(percent_text(number(tasks, p)));
   }
   return table(
-      {{"Share of", "t"}, {"fast₁", "r"}, {"fast₁.₅", "r"}, {"fast₂", "r"}, {"fast₅", "r"}}, rows);
+      {{"Share of", "t"}, {"fast_1", "r"}, {"fast_1.5", "r"}, {"fast_2", "r"}, {"fast_5", "r"}},
+      rows);
 }
 
 /// Rows of two or three columns; `names` are the members that they show.

@@ -48,6 +48,8 @@ class Report(unittest.TestCase):
             (self.here, "expected"),
         ):
             with self.subTest(path):
+                advised = "to write a journal: hone serve" in hone("report", path).stderr
+                self.assertEqual(advised, path.name == "missing.db")
                 self.assertIn(said, self.refused(path, "-o", output))
                 self.assertFalse(output.exists(), "no report of some of the journals")
 

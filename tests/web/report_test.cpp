@@ -214,6 +214,19 @@ TEST(Report, OneJournal_HasNoComparison) {
   EXPECT_NE(html.find("1.75× to 2.50×"), std::string::npos);
 }
 
+TEST(Report, States_AreListedUnlessNoEpisodeHasThem) {
+  ReportFigures figures;
+  for (const RecordState state :
+       {RecordState::kEnded, RecordState::kEnded, RecordState::kClosed, RecordState::kReaped}) {
+    StoredEpisode stored = episode_of("a", {{"wrong"}});
+    stored.state = state;
+    ASSERT_TRUE(figures.add(stored));
+  }
+  const std::string html = report_html(report_of({journal_value("a.db", figures)}, 1.7e9));
+  EXPECT_NE(html.find(">2 ended, 1 closed, 1 reaped<"), std::string::npos);
+  EXPECT_NE(html.find("of 1 task<"), std::string::npos);
+}
+
 TEST(Report, HostileTexts_AreEscapedEverywhere) {
   const std::string hostile = "\"'><script>pwn()</script></style></title>&#x3c;\xe2\x80\xae";
   ReportFigures figures;
