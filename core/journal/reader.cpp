@@ -106,7 +106,7 @@ CallRecord call_of(const Statement& s, std::uint64_t episode) {
 }  // namespace
 
 struct JournalReader::Statements {
-  Statement episode, turns, calls, reset;
+  Statement episode, turns, calls, reset, reply;
 };
 
 JournalReader::JournalReader() = default;
@@ -142,7 +142,10 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
        "hone_unpack(reply, sent.bytes, said.bytes), said.bytes, " +
            call_is_summed() + kCallTables + "WHERE episode = ?1 ORDER BY turn, call"},
       {&reader->statements_->reset,
-       "SELECT id, reset_body FROM episodes WHERE held = 1 AND reset_key = ?1"}};
+       "SELECT id, reset_body FROM episodes WHERE held = 1 AND reset_key = ?1"},
+      {&reader->statements_->reply,
+       std::string("SELECT hone_unpack(reply, sent.bytes, said.bytes)") + kTurnTables +
+           "WHERE episode = ?1 AND turn = ?2"}};
   for (const auto& [statement, sql] : statements) {
     auto prepared = d.prepare(sql);
     if (!prepared) return fail(prepared.error());
@@ -359,16 +362,19 @@ Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visi
                                 : "NULL";
   MutexLock lock(mutex_);
   // Rationale: CROSS JOIN makes SQLite scan `turns` in the order of the file, not once for each episode.
-  HONE_ASSIGN(Statement all,
-              database_->prepare(
-                  std::string("SELECT task, outcome, scored, speedup, turns.reward, ") + reply +
-                  " FROM turns CROSS JOIN episodes ON episodes.id = turns.episode "
-                  "WHERE state != 4 AND (parent = 0 OR turn > parent_turn)" +
-                  condition));
+  HONE_ASSIGN(
+      Statement all,
+      database_->prepare(
+          std::string("SELECT task, outcome, scored, speedup, turns.reward, ") + reply +
+          ", turns.episode, turn FROM turns CROSS JOIN episodes ON episodes.id = turns.episode "
+          "WHERE state != 4 AND (parent = 0 OR turn > parent_turn)" +
+          condition));
   HONE_ASSIGN(bool row, all.start(cells));
   while (row) {
     TurnLine line{all.bytes(0), all.bytes(1), all.integer(2) != 0, all.number(3), all.number(4)};
     line.reply = all.bytes(5);
+    line.episode = unsigned_of(all.integer(6));
+    line.turn = all.integer(7);
     if (!visit(line)) {
       all.stop();
       return {};
@@ -376,6 +382,16 @@ Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visi
     HONE_ASSIGN(row, all.next());
   }
   return {};
+}
+
+Result<std::string> JournalReader::reply(std::uint64_t episode, std::int64_t turn) const {
+  MutexLock lock(mutex_);
+  Statement& one = statements_->reply;
+  HONE_ASSIGN(const bool found, one.start({static_cast<std::int64_t>(episode), turn}));
+  if (!found) return std::string();
+  std::string reply = one.bytes(0);
+  one.stop();
+  return reply;
 }
 
 void JournalReader::stop_when(std::function<bool()> stop) const {

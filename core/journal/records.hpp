@@ -128,10 +128,12 @@ struct TurnLine {
   bool scored = false;
   double speedup = std::numeric_limits<double>::quiet_NaN();
   double reward = std::numeric_limits<double>::quiet_NaN();
-  /// The interval of the speedup. JournalReader::each_turn() does not read it.
+  /// The interval of the speedup. JournalReader::each_turn() does not read it; reply() has it.
   double low = std::numeric_limits<double>::quiet_NaN();
   double high = std::numeric_limits<double>::quiet_NaN();
   std::string reply = {};  ///< MessagePack, as sent; empty unless it was requested
+  std::uint64_t episode = 0;
+  std::int64_t turn = 0;
 };
 
 /// The number of episodes of a task.

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "episode/episode.hpp"
 #include "episode/recording.hpp"
+#include "model/verdict.hpp"
 #include "web/task_figures.hpp"
 
 namespace hone {
@@ -55,6 +56,14 @@ Result<RecordState> parse_state(const std::string& text) {
   return invalid_argument("state: found '" + text + "', expected open, ended, closed or reaped");
 }
 
+Result<std::string> parse_outcome_filter(const std::string& text) {
+  if (parse_outcome(text)) return text;
+  std::string known;
+  for (const Outcome one : all_outcomes())
+    known += (known.empty() ? "" : ", ") + std::string(outcome_name(one));
+  return invalid_argument("outcome: found '" + text + "', expected one of " + known);
+}
+
 Status check_length(const std::string& name, const std::string& value) {
   if (value.size() <= kTextMax) return {};
   return invalid_argument(name + ": found " + std::to_string(value.size()) +
@@ -72,7 +81,9 @@ Result<EpisodeFilter> filter_of(const EpisodePages::Query& query) {
     if (name == "task") filter.task = value;
     if (name == "client") filter.client = value;
     if (name == "group") filter.group = value;
-    if (name == "outcome") filter.outcome = value;
+    if (name == "outcome") {
+      HONE_ASSIGN(filter.outcome, parse_outcome_filter(value));
+    }
     if (name == "state") {
       HONE_ASSIGN(filter.state, parse_state(value));
     }
@@ -130,11 +141,20 @@ Value without_conversation(const Value& trajectory) {
   return page;
 }
 
-/// NaN for a turn that did not end its episode, and for a damaged reply.
-double return_of(const TurnLine& turn) {
-  const Result<Value> reply =
-      turn.reply.empty() ? Result<Value>(Value()) : recorded_value(turn.reply);
-  return episode_return(reply ? *reply : Value());
+/// Nil for no reply, and for a damaged one.
+Value value_of(const std::string& reply) {
+  const Result<Value> value = reply.empty() ? Result<Value>(Value()) : recorded_value(reply);
+  return value ? *value : Value();
+}
+
+/// The task of this journal whose name without its dataset is `id`; empty if there is none.
+Result<std::string> full_task_name(const JournalReader& reader, const std::string& id) {
+  HONE_ASSIGN(std::vector<std::string> tasks, reader.names(JournalReader::Name::kTask));
+  std::erase_if(tasks, [&id](const std::string& task) { return !task.ends_with("/" + id); });
+  if (tasks.size() > 1) {
+    return invalid_argument("task: found '" + id + "', expected " + tasks[0] + " or " + tasks[1]);
+  }
+  return tasks.empty() ? std::string() : tasks[0];
 }
 
 }  // namespace
@@ -171,10 +191,15 @@ Result<Value> EpisodePages::read_tasks(const EpisodeFilter& filter, const Gone& 
   TaskFigures figures;
   HONE_TRY(reader->each_turn(
       [&figures](const TurnLine& turn) {
-        figures.add(turn, return_of(turn));
+        figures.add(turn, episode_return(value_of(turn.reply)));
         return true;
       },
       filter, true));
+  HONE_TRY(figures.read_intervals(
+      [&](std::uint64_t episode, std::int64_t turn) -> Result<std::pair<double, double>> {
+        HONE_ASSIGN(const std::string reply, reader->reply(episode, turn));
+        return speedup_interval(value_of(reply));
+      }));
   HONE_ASSIGN(const std::vector<TaskLine> episodes, reader->tasks(filter));
   Value tasks = figures.value(episodes);
   tasks.set("at", wall_s());
@@ -197,6 +222,12 @@ Result<Value> EpisodePages::list(const Query& query, const Gone& gone) const {
   const std::int64_t limit = filter.limit++;  // one more shows whether there is another page
   HONE_ASSIGN(const auto reader, open(gone));
   HONE_ASSIGN(std::vector<EpisodeLine> lines, reader->list(filter));
+  if (lines.empty() && !filter.task.empty() && filter.task.find('/') == std::string::npos) {
+    HONE_ASSIGN(filter.task, full_task_name(*reader, filter.task));
+    if (!filter.task.empty()) {
+      HONE_ASSIGN(lines, reader->list(filter));
+    }
+  }
   Value next;
   if (static_cast<std::int64_t>(lines.size()) > limit) {
     lines.pop_back();
@@ -209,7 +240,7 @@ Result<Value> EpisodePages::list(const Query& query, const Gone& gone) const {
 
 Result<Value> EpisodePages::episode(std::string_view name) const {
   const std::uint64_t id = episode_number(name);
-  if (id == 0) {
+  if (id == 0 && name != episode_name(0)) {
     return invalid_argument("found '" + std::string(name.substr(0, kTextMax)) +
                             "', expected an episode's name: 16 hexadecimal digits");
   }

@@ -163,15 +163,9 @@ Status ReportFigures::add_turn(const StoredEpisode& stored, const TurnRecord& tu
   const auto reply = recorded_value(*turn.reply);
   if (!reply) return reply.error().in("episode " + episode_name(stored.record.id));
   const Value& info = member_or_nil(*reply, "info");
-  const Value& speedup = member_or_nil(member_or_nil(info, "verdict"), "speedup");
-  const TurnLine line{stored.record.task,
-                      turn.outcome,
-                      turn.scored,
-                      turn.speedup,
-                      turn.reward,
-                      number_or_nan(member_or_nil(speedup, "low")),
-                      number_or_nan(member_or_nil(speedup, "high")),
-                      {}};
+  const auto [low, high] = speedup_interval(*reply);
+  const TurnLine line{stored.record.task, turn.outcome, turn.scored, turn.speedup,
+                      turn.reward,        low,          high};
   for (Group* group : groups) {
     group->counts.add(line);
     if (turn.ended) group->counts.add_return(episode_return(*reply));

@@ -27,6 +27,13 @@ Value share(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
+std::pair<double, double> speedup_interval(const Value& reply) {
+  const Value& verdict = member_or_nil(member_or_nil(reply, "info"), "verdict");
+  const Value& speedup = member_or_nil(verdict, "speedup");
+  return {number_or_nan(member_or_nil(speedup, "low")),
+          number_or_nan(member_or_nil(speedup, "high"))};
+}
+
 double episode_return(const Value& reply) {
   const Value* returns = reply.find("returns");
   const bool has_one = returns != nullptr && returns->is_array() && !returns->as_array().empty() &&
@@ -49,6 +56,8 @@ void TaskFigures::Counts::add(const TurnLine& turn) {
         best_speedup = turn.speedup;
         best_low = std::isfinite(turn.low) ? turn.low : 0;
         best_high = std::isfinite(turn.high) ? turn.high : 0;
+        best_episode = turn.episode;
+        best_turn = turn.turn;
       }
       if (turn.speedup > 0) {
         ++timed;
@@ -98,6 +107,22 @@ void TaskFigures::add(const TurnLine& turn, double ended_return) {
     counts->add(turn);
     counts->add_return(ended_return);
   }
+}
+
+Status TaskFigures::read_intervals(
+    const std::function<Result<std::pair<double, double>>(std::uint64_t, std::int64_t)>& read) {
+  std::vector<Counts*> shown = {&all_};
+  for (auto& [task, counts] : of_) shown.push_back(&counts);
+  std::stable_sort(shown.begin() + 1, shown.end(),
+                   [](const Counts* a, const Counts* b) { return a->attempts > b->attempts; });
+  shown.resize(std::min(shown.size(), kTasksShown + 1));
+  for (Counts* counts : shown) {
+    if (counts->best_speedup == 0 || counts->best_low > 0) continue;
+    HONE_ASSIGN(const auto interval, read(counts->best_episode, counts->best_turn));
+    counts->best_low = std::isfinite(interval.first) ? interval.first : 0;
+    counts->best_high = std::isfinite(interval.second) ? interval.second : 0;
+  }
+  return {};
 }
 
 Value TaskFigures::value(const std::vector<TaskLine>& episodes) const {

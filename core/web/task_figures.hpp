@@ -3,11 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.hpp"
 #include "journal/records.hpp"
 #include "model/value.hpp"
 
@@ -15,6 +18,8 @@ namespace hone {
 
 /// The return of an episode, counted from its first turn. `reply`: the reply to its last turn. NaN if it has no return.
 double episode_return(const Value& reply);
+/// The interval of the speedup: low and high; NaN if it has none. `reply`: the reply to a turn.
+std::pair<double, double> speedup_interval(const Value& reply);
 
 /// An attempt is a turn with a verdict. fast_p is the share of attempts that are correct and more than p times as fast as
 /// the baseline. Memory is bounded: tasks after the first kTasksMax are counted together as "other". One thread.
@@ -34,6 +39,8 @@ class TaskFigures {
     std::map<std::string, std::int64_t> outcomes;
     double best_speedup = 0;             // 0: no attempt was timed
     double best_low = 0, best_high = 0;  // of the best speedup; 0: unknown
+    std::uint64_t best_episode = 0;      // the attempt with the best speedup
+    std::int64_t best_turn = 0;
     std::int64_t returns = 0;
     double speedup_log_sum = 0, reward_sum = 0, return_sum = 0;
 
@@ -45,6 +52,10 @@ class TaskFigures {
 
   /// `ended_return`: the return of the episode that this turn ended; NaN if it ended none.
   void add(const TurnLine& turn, double ended_return = std::numeric_limits<double>::quiet_NaN());
+  /// Reads the intervals of the best speedups that value() shows and that add() did not have, one for each task. `read`: the
+  /// interval of a turn; NaN: it has none. Stops at the first error.
+  Status read_intervals(const std::function<Result<std::pair<double, double>>(
+                            std::uint64_t episode, std::int64_t turn)>& read);
   /// {"tasks": [{"task", "episodes", "attempts", "unscored", "outcomes": {NAME: COUNT}, "correct", "success", "fast_p": {"1": SHARE},
   ///  "best_speedup", "best_low", "best_high", "speedup_mean", "reward_mean", "returns", "return_mean"}], "left_out", "all"}.
   /// "best_low" and "best_high": the best speedup's interval, nil if unknown. "speedup_mean" is the geometric mean of

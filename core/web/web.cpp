@@ -51,8 +51,10 @@ Result<const EpisodePages*> chosen_journal(const std::vector<WebSources::Journal
   const auto found = std::find_if(journals.begin(), journals.end(),
                                   [&](const auto& one) { return one.name == asked->second; });
   if (found != journals.end()) return found->episodes;
-  return not_found("journal: found '" + cut_end(asked->second, kNameBytes) +
-                   "', expected a name that /api/about lists");
+  std::string known;
+  for (const WebSources::Journal& one : journals) known += (known.empty() ? "" : ", ") + one.name;
+  return not_found("journal: found '" + cut_end(asked->second, kNameBytes) + "', expected one of " +
+                   known);
 }
 
 HttpReply static_file(const PageFile& file) {

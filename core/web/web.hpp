@@ -27,7 +27,7 @@ struct WebSources {
 /// Requests that read the journal at the same time; others get 503.
 constexpr int kJournalReaders = 8;
 
-/// For so long, all browsers get the same reply of the server (s). Rationale: a server does not work more for more browsers.
+/// Time for which all browsers get the same reply of the server (s). Rationale: a server does not work more for more browsers.
 constexpr double kLiveKeptS = 0.2;
 
 /// [any thread] Each request reads the journal anew. Requests for the live view that come within kLiveKeptS share one reply.

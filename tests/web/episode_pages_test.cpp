@@ -42,6 +42,70 @@ TEST_F(Pages, FilterWithoutMatch_IsEmpty) {
   EXPECT_EQ(all->find("tasks")->as_array().size(), 1u);
 }
 
+TEST_F(Pages, BestSpeedup_HasTheIntervalOfItsReply) {
+  auto journal = opened();
+  ASSERT_TRUE(add(*journal, test::episode_record(1)));
+  for (const auto& [number, speedup] : {std::pair(1, 2.0), std::pair(2, 6.0), std::pair(3, 3.0)}) {
+    TurnRecord turn = test::turn_record(1, number);
+    turn.outcome = "correct";
+    turn.speedup = speedup;
+    turn.words = nullptr;
+    const Value verdict = Value::map(
+        {{"speedup",
+          Value::map({{"low", speedup - 1}, {"value", speedup}, {"high", speedup + 1}})}});
+    turn.reply = std::make_shared<const std::string>(
+        to_msgpack(Value::map({{"info", Value::map({{"verdict", verdict}})}})));
+    ASSERT_TRUE(add(*journal, turn));
+  }
+  const auto found = pages().tasks({}, [] { return false; });
+  ASSERT_TRUE(found) << found.error().message;
+  for (const Value& row : {found->find("tasks")->as_array().at(0), *found->find("all")}) {
+    EXPECT_EQ(row.find("best_speedup")->as_double(), 6);
+    ASSERT_TRUE(row.find("best_low")->is_number()) << to_json(row);
+    EXPECT_EQ(row.find("best_low")->as_double(), 5);
+    EXPECT_EQ(row.find("best_high")->as_double(), 7);
+  }
+}
+
+TEST_F(Pages, TaskWithoutItsDataset_IsFoundIfOneTaskHasThisName) {
+  auto journal = opened();
+  std::uint64_t id = 0;
+  for (const char* task : {"a/one", "a/two", "b/two"}) {
+    EpisodeRecord record = test::episode_record(++id);
+    record.task = task;
+    ASSERT_TRUE(add(*journal, record));
+  }
+  const EpisodePages read = pages();
+  const auto episodes = [&read](const char* task) {
+    const auto found = read.list({{"task", task}}, [] { return false; });
+    return found ? static_cast<int>(found->find("episodes")->as_array().size()) : -1;
+  };
+  EXPECT_EQ(episodes("one"), 1);
+  EXPECT_EQ(episodes("a/two"), 1);
+  EXPECT_EQ(episodes("x/one"), 0);
+  EXPECT_EQ(episodes("none"), 0);
+  const auto refused = read.list({{"task", "two"}}, [] { return false; });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "task: found 'two', expected a/two or b/two");
+}
+
+TEST_F(Pages, OutcomeThatDoesNotExist_IsRefusedWithTheKnownOnes) {
+  write_turns();
+  const auto refused = pages().list({{"outcome", "foo"}}, [] { return false; });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kInvalidArgument);
+  EXPECT_TRUE(
+      refused.error().message.starts_with("outcome: found 'foo', expected one of no_code, "))
+      << refused.error().message;
+  EXPECT_TRUE(pages().list({{"outcome", "cheated"}}, [] { return false; }));
+}
+
+TEST_F(Pages, EpisodeNameOfZeros_IsOneThatDoesNotExist) {
+  write_turns();
+  EXPECT_EQ(pages().episode("0000000000000000").error().code, Code::kNotFound);
+  EXPECT_EQ(pages().episode("000000000000000g").error().code, Code::kInvalidArgument);
+}
+
 TEST_F(Pages, Stop_EndsAScan) {
   write_turns();
   EpisodePages read = pages();

@@ -75,6 +75,38 @@ TEST(TaskFigures, BestSpeedup_HasItsOwnInterval) {
   EXPECT_TRUE(at(counts.value(), {"best_low"}).is_nil()) << "the interval of another attempt";
 }
 
+TEST(TaskFigures, Intervals_AreReadForTheBestAttemptOfEachTaskOnly) {
+  TaskFigures figures;
+  const auto add = [&figures](const char* task, double speedup, std::int64_t number) {
+    TurnLine line = turn(task, "correct", speedup);
+    line.episode = 7;
+    line.turn = number;
+    figures.add(line);
+  };
+  add("a", 2, 1);
+  add("a", 3, 2);
+  add("b", 1.5, 3);
+  figures.add(turn("c", "wrong"));
+  std::vector<std::int64_t> read;
+  ASSERT_TRUE(figures.read_intervals([&read](std::uint64_t episode, std::int64_t number) {
+    EXPECT_EQ(episode, 7u);
+    read.push_back(number);
+    return Result<std::pair<double, double>>(number == 3 ? std::pair(kNone, kNone)
+                                                         : std::pair(2.5, 3.5));
+  }));
+  EXPECT_EQ(read, (std::vector<std::int64_t>{2, 2, 3})) << "of all, a and b";
+  const Value value = figures.value({});
+  EXPECT_EQ(at(value, {"all", "best_high"}).as_double(), 3.5);
+  const Value::Array& rows = value.find("tasks")->as_array();
+  EXPECT_EQ(at(rows[0], {"best_low"}).as_double(), 2.5);
+  EXPECT_TRUE(at(rows[1], {"best_low"}).is_nil()) << "its reply has none";
+  const Status failed =
+      figures.read_intervals([](std::uint64_t, std::int64_t) -> Result<std::pair<double, double>> {
+        return Error{Code::kCancelled, "gone"};
+      });
+  EXPECT_EQ(failed.error().code, Code::kCancelled);
+}
+
 TEST(TaskFigures, TaskWithoutAttempts_HasNoShares) {
   const Value value = TaskFigures().value({{"new", 1}});
   const Value& row = value.find("tasks")->as_array().at(0);
