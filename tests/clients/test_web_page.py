@@ -163,6 +163,19 @@ def test_the_live_view_follows_the_steps(site: Site, browser: Browser) -> None:
     assert_harmless(browser, site.url)
 
 
+def test_a_task_has_the_interval_of_its_best_speedup(site: Site, browser: Browser) -> None:
+    browser.open(f"{site.url}/#/episodes/{site.episode}", f"Episode {site.episode}")
+    (best,) = browser.value(
+        "[...document.querySelectorAll('.speed > span:nth-child(2)')].map((one) => one.textContent)"
+    )
+    interval = best.split(" (95 %)")[0]
+    browser.open(f"{site.url}/#/tasks", "Tasks")
+    assert interval in browser.text("main .tiles")
+    assert interval in browser.text("main tbody")
+    heads = browser.value("[...document.querySelectorAll('th')].map((one) => one.textContent)")
+    assert heads[4:9] == ["Success", "fast_1", "fast_1.5", "fast_2", "fast_5"]
+
+
 def test_search_and_links_find_episodes(site: Site, browser: Browser) -> None:
     browser.open(site.url + "/#/tasks", "Tasks")
     assert "tasks/add_relu" in browser.text("main")
@@ -182,6 +195,11 @@ def test_search_and_links_find_episodes(site: Site, browser: Browser) -> None:
     assert browser.value(names) == [site.episode]
     browser.go("#/episodes?outcome=cheated", "Episodes")
     browser.wait("document.querySelector('main').innerText.includes('No episode matches.')")
+    browser.go("#/episodes?outcome=foo", "error")
+    assert "outcome: found 'foo', expected one of no_code" in browser.text("#notice")
+    browser.go("#/episodes?task=add_relu&search=trainer-a", "Episodes")
+    browser.wait(f"JSON.stringify({names}) === {json.dumps(json.dumps([site.episode]))}")
+    browser.messages.clear()  # Chromium reports the status 400
     browser.go("#/episodes?outcome=wrong", "Episodes")
     browser.wait(f"JSON.stringify({names}) === {json.dumps(json.dumps([site.episode]))}")
     assert_harmless(browser, site.url)
@@ -207,6 +225,10 @@ def test_two_clients_are_compared_by_task(site: Site, browser: Browser) -> None:
     assert browser.value("document.getElementById('b_client').value") == HOSTILE[4]
     assert "B is higher in 0 and lower in 1" in browser.text("main")
     assert_harmless(browser, site.url)
+    browser.open(f"{site.url}/#/compare?a_client=zz&a_reward=none&b_client=trainer-a", "Compare")
+    assert "A: there is no episode of client zz and reward none." in browser.text("main")
+    assert "B: there" not in browser.text("main")
+    assert "B is higher" not in browser.text("main")
     unknown = {"a_client": HOSTILE[6], "b_reward": HOSTILE[1], "by": "__proto__"}
     hostile = f"link('compare', {json.dumps(unknown)})"
     browser.open(f"{site.url}/{browser.value(hostile)}", "Compare")
@@ -242,6 +264,15 @@ def test_an_episode_has_its_prompt_differences_intervals_and_feedback(site: Site
     )
     assert low <= value <= high
     assert browser.value("document.querySelectorAll('.course .dot').length") == 1
+    labels = browser.value("[...document.querySelectorAll('.course .label')].map((one) => one.textContent)")
+    assert "not correct" in labels
+    assert any(float(one[:-1]) > 1 for one in labels if one.endswith("×"))
+    axis, *crosses = browser.value(
+        "[document.querySelector('.course .solid').getBoundingClientRect().top,"
+        " ...[...document.querySelectorAll('.course .cross')].map((one) => one.getBoundingClientRect().top)]"
+    )
+    assert len(crosses) == 2
+    assert min(crosses) > axis
     browser.value("document.querySelector('summary').click()")
     assert "Add two vectors and clamp the sum at zero" in browser.text("main")
     browser.value("document.querySelector('#turn-2').focus()")
@@ -488,8 +519,15 @@ def test_a_journal_without_a_server_is_shown_and_its_damage_named(site: Site, br
         browser.open(f"{url}/#/episodes/{site.episode}", "error")
         notice = browser.text("#notice")
         assert f"it is damaged (episode {site.episode}, turn 2 is not what was stored)" in notice
-        browser.open(f"{url}/#/episodes/0123456789abcdef", "error")
-        assert "the journal has no episode 0123456789abcdef" in browser.text("#notice")
+        for none in ("0123456789abcdef", "0000000000000000"):
+            browser.open(f"{url}/#/episodes/{none}", "error")
+            assert f"the journal has no episode {none}" in browser.text("#notice")
+            assert "Loading" not in browser.text("main")
+        browser.go("#/live", "No server")
+        assert "a journal without a server" in browser.text("main")
+        browser.go("#/tasks?journal=zz", "error")
+        assert "journal: found 'zz'" in browser.text("#notice")
+        assert "No task" not in browser.text("main")
         browser.go("#/episodes", "Episodes")
         assert browser.value("document.getElementById('notice').hidden")
 
@@ -520,12 +558,16 @@ def test_two_journals_are_compared_and_their_episodes_linked(site: Site, browser
         last = [episode.step(WRONG), episode.step(WRONG)][-1]
     server.stop()
     with viewing(site.journal, other) as url:
-        browser.open(f"{url}/#/compare?a_client=trainer-a&by=success", "Compare")
-        change = "(() => { const one = document.getElementById('b_journal'); one.value = 'other.db';"
+        chosen = "['a', 'b'].map((side) => document.getElementById(`${side}_journal`).value)"
+        browser.open(f"{url}/#/compare", "Compare")
+        assert browser.value(chosen) == ["run.db", "other.db"]
+        change = "(() => { const one = document.getElementById('a_client'); one.value = 'trainer-a';"
         browser.value(change + " one.dispatchEvent(new Event('change')); })()")
         browser.wait(
             "location.hash.includes('b_journal=other.db') && document.documentElement.dataset.ready === 'Compare'"
         )
+        browser.open(f"{url}/#/compare?a_client=trainer-a&by=success", "Compare")
+        assert browser.value(chosen) == ["run.db", "other.db"]
         cells = "[...document.querySelectorAll('tbody td')].map((td) => td.textContent)"
         task, difference, _, _, attempts, _, returns, correct, *_ = browser.value(cells)
         assert (task, difference, attempts, correct) == ("tasks/add_relu", "\u221233.3 points", "32", "33 %0 %")
@@ -543,6 +585,35 @@ def test_two_journals_are_compared_and_their_episodes_linked(site: Site, browser
         assert browser.value("document.querySelector('tbody td:nth-child(3)').textContent") == "2"
         assert browser.value("document.getElementById('journal').value") == "other.db"
         browser.open(f"{url}/#/episodes/{site.episode}", f"Episode {site.episode}")
-        browser.open(f"{url}/#/episodes?journal={HOSTILE[43]}", "Episodes")  # unknown: the first journal
-        assert len(browser.value(names)) >= 2
         assert_harmless(browser, url)
+        browser.open(f"{url}/#/episodes?journal={HOSTILE[43]}", "error")
+        assert "expected one of run.db, other.db" in browser.text("#notice")
+        assert browser.value(names) == []
+
+
+def test_without_a_journal_only_the_live_view_is_offered(browser: Browser, tmp_path: Path) -> None:
+    server = RealServer(tmp_path / "serve.log", 0, "--web", "0")
+    try:
+        url = server.announced["web"]
+        browser.open(url, "Live")
+        assert browser.value("[...document.querySelectorAll('nav a')].map((a) => a.innerText)") == ["Live"]
+        assert "this process has no journal" in browser.text("footer")
+        browser.go("#/tasks", "No episodes")
+        assert "this process has no journal" in browser.text("main")
+        assert_harmless(browser, url)
+    finally:
+        server.stop()
+
+
+def test_a_table_that_is_wider_than_the_window_scrolls_in_its_box(site: Site, browser: Browser) -> None:
+    for width in (320, 400):
+        browser.window(width, 800, dark=False)
+        browser.open(f"{site.url}/#/tasks", "Tasks")
+        box, table, end = browser.value(
+            "(() => { const box = document.querySelector('main div.table'); box.scrollLeft = 1e4;"
+            " const last = [...box.querySelectorAll('th')].filter((th) => th.offsetWidth).at(-1);"
+            " const [inner, cell] = [box, last].map((one) => one.getBoundingClientRect().right);"
+            " return [inner, cell, document.documentElement.scrollWidth]; })()"
+        )
+        assert table <= box + 1, "its last column can be reached"
+        assert end <= width

@@ -58,7 +58,7 @@ class Table {
     this.table = h("table", {}, caption ? h("caption", {}, caption) : null, h("thead", {}, h("tr", {}, this.heads)), this.body);
     this.node = h("div", {}, h("div", {class: "table"}, this.table), this.empty);
     this.rows = [];
-    this.update([]);
+    this.table.hidden = this.empty.hidden = true; // until the first rows, or none, are known
   }
   sortBy(index) {
     const down = this.sort && this.sort[0] === index ? -this.sort[1] : this.columns[index].text ? 1 : -1;
@@ -136,6 +136,7 @@ function bytes(value) {
   return `${figure(value, 3)} ${units[at]}`;
 }
 const date = (value) => (isNumber(value) && Math.abs(value) < 8e12 ? new Date(value * 1000).toISOString().slice(0, 19).replace("T", " ") : "–");
+const counted = (value, unit) => `${count(value)} ${unit}${value === 1 ? "" : "s"}`; // "1 turn", "2 turns"
 const sum = (values) => values.reduce((a, b) => a + num(b), 0);
 const entries = (map) => (map && typeof map === "object" && !Array.isArray(map) ? Object.entries(map) : []);
 const list = (value) => (Array.isArray(value) ? value : []);
@@ -225,6 +226,7 @@ function quantile(of, q) {
   return cumulative.length ? cumulative.at(-1)[0] : null;
 }
 const mean = (of) => (of && num(of.count) > 0 ? num(of.sum) / of.count : null);
+const geometricMean = (of) => (of && num(of.count) > 0 && isNumber(of.log_sum) ? Math.exp(of.log_sum / of.count) : null);
 
 // ---- differences of texts
 
@@ -298,11 +300,11 @@ function codeBlock(rows, changes) {
   }
   let shown = 0;
   for (let i = 0; i < numbered.length;) {
-    if (shown >= ROWS_MAX) { inner.append(fold(i, numbered.length, `… ${numbered.length - i} more lines`)); break; }
+    if (shown >= ROWS_MAX) { inner.append(fold(i, numbered.length, `… ${counted(numbered.length - i, "more line")}`)); break; }
     if (near[i]) { inner.append(line(numbered[i++])); ++shown; continue; }
     let end = i;
     while (end < numbered.length && !near[end]) ++end;
-    inner.append(fold(i, end, `… ${end - i} unchanged line${end - i === 1 ? "" : "s"}`));
+    inner.append(fold(i, end, `… ${counted(end - i, "unchanged line")}`));
     i = end;
   }
   return h("div", {class: "code", tabindex: 0, role: "region", "aria-label": changes ? "difference to the turn before" : "code"}, inner);
@@ -353,11 +355,6 @@ function complain(error) {
 
 // ---- journals
 
-/** The journal that an address names if this page shows it, else "", which means the first. */
-function journalOf(name) {
-  return name && list(about.journals).includes(name) ? name : "";
-}
-
 /** A path of the API, with the parameters that have a value. */
 function api(path, query) {
   const given = Object.entries(query).filter(([, value]) => value);
@@ -368,7 +365,7 @@ function api(path, query) {
 function journalChoice(name, said, chosen, changed) {
   if (list(about.journals).length < 2) return null;
   const select = h("select", {name, id: name}, about.journals.map((one) => h("option", {value: one}, cut(one, 40))));
-  select.value = journalOf(chosen) || about.journals[0];
+  select.value = chosen || about.journals[0]; // an unknown one selects nothing, and the API names the error
   select.addEventListener("change", () => changed(select.value));
   return h("label", {}, said, select);
 }
@@ -440,22 +437,22 @@ function liveView() {
     t.rate.set(now === null ? "–" : figure(now, 2), `over 10 s; ${figure(rate(60), 2)} over 1 min`);
     t.rate.drawn.replaceChildren(sparkline(rates, 300, 34));
     t.status.set(health.status, `up ${seconds(health.uptime_s)}`, health.status === "serving" ? "good" : "bad");
-    t.steps.set(count(steps.done), `${count(steps.tool_calls)} tool calls`);
+    t.steps.set(count(steps.done), counted(num(steps.tool_calls), "tool call"));
     t.queue.set(count(evaluator.queue), "wait for a builder");
-    t.flight.set(count(evaluator.pending), "submissions");
+    t.flight.set(count(evaluator.pending), evaluator.pending === 1 ? "submission" : "submissions");
     t.devices.set(`${count(num(evaluator.devices) - num(evaluator.devices_failing))} of ${count(evaluator.devices)}`,
       occupancy(evaluator), num(evaluator.devices_failing) ? "bad" : "");
     const step = (metrics.request_seconds || {}).step || {};
     t.reply.set(step.count ? `≤ ${seconds(step.p50_at_most)}` : "–", "time of a reply");
     t.slow.set(step.count ? `≤ ${seconds(step.p99_at_most)}` : "–", "time of a reply");
     const episodes = service.episodes || {};
-    t.episodes.set(count(episodes.open), `${count(episodes.clients)} clients`);
+    t.episodes.set(count(episodes.open), counted(num(episodes.clients), "client"));
     const faultCount = sum(entries(evaluator.faults).map(([, n]) => n));
-    t.faults.set(count(faultCount), `${count(steps.unscored)} turns unscored`, faultCount ? "warn" : "");
+    t.faults.set(count(faultCount), `${counted(num(steps.unscored), "turn")} unscored`, faultCount ? "warn" : "");
     const classes = entries(evaluator.clients).flatMap(([, of]) => entries(of.caught).map(([, n]) => n));
     t.caught.set(count(sum(classes)), "all clients", sum(classes) ? "bad" : "");
     const journal = service.journal;
-    t.journal.set(journal ? bytes(journal.bytes) : "none", journal ? `${count(journal.waiting)} writes wait${num(journal.failures) ? `, ${count(journal.failures)} failed` : ""}` : "", journal && num(journal.failures) ? "bad" : "");
+    t.journal.set(journal ? bytes(journal.bytes) : "none", journal ? `${counted(num(journal.waiting), "write")} waiting${num(journal.failures) ? `, ${count(journal.failures)} failed` : ""}` : "", journal && num(journal.failures) ? "bad" : "");
     problems.replaceChildren(...list(health.problems).map((one) => h("p", {class: "bad"}, one)));
 
     const all = entries(evaluator.evaluations).filter(([, n]) => num(n) > 0).sort((a, b) => b[1] - a[1]);
@@ -466,9 +463,9 @@ function liveView() {
     stages.update(byStage(evaluator.stage_ms).map(([name, of]) => ({cells: [stageName(name), count(of.count), seconds(num(mean(of)) / 1e3), seconds(num(quantile(of, 0.5)) / 1e3), seconds(num(quantile(of, 0.99)) / 1e3)]})));
     verbs.update(entries(metrics.request_seconds).map(([name, of]) => ({cells: [name, count(of.count), seconds(mean(of)), seconds(of.p50_at_most), seconds(of.p99_at_most)]})));
     tasks.update(entries(service.tasks).filter(([, of]) => num((of.reward || {}).count) + num(of.unscored) > 0).map(([task, of]) => ({
-      data: {task, turns: num((of.reward || {}).count) + num(of.unscored), reward: mean(of.reward), timed: num((of.speedup || {}).count), speedup: mean(of.speedup), unscored: num(of.unscored)},
+      data: {task, turns: num((of.reward || {}).count) + num(of.unscored), reward: mean(of.reward), timed: num((of.speedup || {}).count), speedup: geometricMean(of.speedup), unscored: num(of.unscored)},
       cells: [{text: cut(task, 80), title: task, href: service.journal ? link("episodes", {task}) : null}, count(num((of.reward || {}).count) + num(of.unscored)), figure(mean(of.reward)),
-        {node: histogram(of.reward), key: JSON.stringify(of.reward)}, count((of.speedup || {}).count), times(mean(of.speedup)), {node: histogram(of.speedup), key: JSON.stringify(of.speedup)}, count(of.unscored)]})));
+        {node: histogram(of.reward), key: JSON.stringify(of.reward)}, count((of.speedup || {}).count), times(geometricMean(of.speedup)), {node: histogram(of.speedup), key: JSON.stringify(of.speedup)}, count(of.unscored)]})));
     clients.update(entries(evaluator.clients).sort((a, b) => num(b[1].judged) - num(a[1].judged)).slice(0, 200).map(([name, of]) => {
       const caught = entries(of.caught).sort((a, b) => b[1] - a[1]);
       return {cells: [{text: cut(name, 60), title: name}, count(of.judged), {text: count(of.unscored), class: of.often_unscored ? "bad" : ""},
@@ -482,39 +479,41 @@ function liveView() {
 // ---- tasks
 
 function tasksView(query) {
-  const journal = journalOf(query.get("journal"));
+  const journal = query.get("journal") || "";
   const P = ["1", "1.5", "2", "5"];
-  const t = {tasks: tile("Tasks"), attempts: tile("Attempts"), success: tile("Success"), fast: tile("fast₁ of attempts"), best: tile("fast₁ of tasks"), speed: tile("Best speedup")};
+  const t = {tasks: tile("Tasks"), attempts: tile("Attempts"), success: tile("Success"), fast: tile("fast_1 of attempts"), best: tile("fast_1 of tasks"), speed: tile("Best speedup")};
   const left = h("p", {class: "dim"});
   const search = h("input", {type: "search", placeholder: "Part of a task's name", "aria-label": "Filter tasks", autocomplete: "off", spellcheck: "false", input: () => table.update(rows())});
   const table = new Table([{name: "Task", key: (d) => d.task, text: true}, {name: "Episodes", class: "r far", key: (d) => d.episodes}, {name: "Attempts", class: "r", key: (d) => d.attempts},
-    {name: "Outcomes", class: "w far"}, {name: "Success", class: "r", key: (d) => d.success}, ...P.map((p, i) => ({name: `fast ${p}`, class: i ? "r far" : "r", key: (d) => (d.fast_p || {})[p]})),
+    {name: "Outcomes", class: "w far"}, {name: "Success", class: "r", key: (d) => d.success}, ...P.map((p, i) => ({name: `fast_${p}`, class: i ? "r far" : "r", key: (d) => (d.fast_p || {})[p]})),
     {name: "Best speedup", class: "r", key: (d) => d.best_speedup}, {name: "Mean reward", class: "r far", key: (d) => d.reward_mean}, {name: "Mean return", class: "r far", key: (d) => d.return_mean}], {sort: [2, -1], empty: "No task matches."});
+  const range = (of) => (isNumber(of.best_low) && isNumber(of.best_high) ? `${times(of.best_low)} to ${times(of.best_high)}` : "");
+  const bestSpeedup = (one) => ({node: h("span", {}, times(one.best_speedup), range(one) ? h("div", {class: "small far"}, range(one)) : null), key: `${one.best_speedup} ${range(one)}`});
   let reply = {tasks: []};
   const rows = () => list(reply.tasks).filter((one) => one.task.toLowerCase().includes(search.value.toLowerCase())).map((one) => ({data: one, cells: [
     {text: cut(one.task, 80), title: one.task, href: link("episodes", {task: one.task, journal})}, count(one.episodes), count(one.attempts),
-    {node: outcomeBar(one.outcomes, 140, 12), key: JSON.stringify(one.outcomes)}, percent(one.success), ...P.map((p) => percent((one.fast_p || {})[p])), times(one.best_speedup), figure(one.reward_mean), figure(one.return_mean)]}));
+    {node: outcomeBar(one.outcomes, 140, 12), key: JSON.stringify(one.outcomes)}, percent(one.success), ...P.map((p) => percent((one.fast_p || {})[p])), bestSpeedup(one), figure(one.reward_mean), figure(one.return_mean)]}));
   const node = h("div", {}, h("h1", {}, "Tasks"), h("div", {class: "tiles"}, Object.values(t).map((one) => one.node)),
     h("section", {class: "card"}, h("form", {class: "filter", submit: (event) => event.preventDefault()}, journalChoice("journal", "Journal", journal, (one) => { location.hash = link("tasks", {journal: one}); }), h("label", {class: "grow"}, "Filter", search)), table.node, left,
-      h("p", {class: "dim"}, "An attempt is a turn with a verdict. fast p is the share of attempts that are correct and more than p times as fast as the baseline. The mean return is the mean over the ended episodes, counted from their first turn.")));
+      h("p", {class: "dim"}, "An attempt is a turn with a verdict. fast_p is the share of attempts that are correct and more than p times as fast as the baseline. The mean return is the mean over the ended episodes, counted from their first turn.")));
   async function refresh() {
     reply = await get(api("/api/tasks", {journal}));
     const all = reply.all || {};
     t.tasks.set(count(all.tasks));
-    t.attempts.set(count(all.attempts), num(all.unscored) ? `${count(all.unscored)} turns unscored` : "");
+    t.attempts.set(count(all.attempts), num(all.unscored) ? `${counted(all.unscored, "turn")} unscored` : "");
     t.success.set(percent(all.success), "of attempts are correct");
     t.fast.set(percent((all.fast_p || {})["1"]), "faster than the baseline");
     t.best.set(percent((all.best_fast_p || {})["1"]), "by their best attempt");
-    t.speed.set(times(all.best_speedup));
+    t.speed.set(times(all.best_speedup), range(all));
     table.update(rows());
-    setText(left, num(reply.left_out) ? `${count(reply.left_out)} tasks with fewer attempts are left out.` : "");
+    setText(left, num(reply.left_out) ? `Tasks with fewer attempts are left out: ${count(reply.left_out)}.` : "");
   }
   return {node, title: "Tasks", refresh, every: 10000};
 }
 
 // ---- comparison
 
-const MEASURES = [["reward_mean", "Mean reward", figure], ["return_mean", "Mean return", figure], ["success", "Correct", percent], ["fast_1", "fast 1", percent], ["fast_2", "fast 2", percent],
+const MEASURES = [["reward_mean", "Mean reward", figure], ["return_mean", "Mean return", figure], ["success", "Success", percent], ["fast_1", "fast_1", percent], ["fast_2", "fast_2", percent],
   ["best_speedup", "Best speedup", times], ["speedup_mean", "Mean speedup", times]];
 function measured(row, measure) {
   if (!row) return null;
@@ -552,11 +551,11 @@ function compareView(query) {
   const column = (measures) => measures.map(([key, name]) => ({name, class: key === measure ? "r" : "r far", key: (d) => measured(d.b, key)}));
   const table = new Table([{name: "Task", key: (d) => d.task, text: true}, {name: "Difference", class: "r", key: (d) => d.difference}, {name: "Set"},
     {name: "Episodes", class: "r far", key: (d) => num((d.b || {}).episodes)}, {name: "Attempts", class: "r", key: (d) => num((d.b || {}).attempts)}, ...column(MEASURES)], {sort: [1, -1], empty: "No task in either set."});
-  const said = h("p", {class: "dim"}), left = h("p", {class: "dim"});
-  const node = h("div", {}, h("h1", {}, "Compare"), form, h("section", {class: "card"}, said, table.node, left,
+  const said = h("p", {class: "dim"}), left = h("p", {class: "dim"}), missing = h("p", {class: "warn"});
+  const node = h("div", {}, h("h1", {}, "Compare"), form, h("section", {class: "card"}, said, missing, table.node, left,
     h("p", {class: "dim"}, "The upper line of a task is A, the lower B. The difference is B minus A; for speedups, it is the ratio of B to A. Shares are shares of attempts. The mean speedup is the geometric mean of correct attempts.")));
   const two = (a, b) => { const made = h("span", {}, h("span", {}, a), h("br"), h("span", {}, b)); return {node: made, key: `${a}\n${b}`}; };
-  const journal = {a: journalOf(query.get("a_journal")), b: journalOf(query.get("b_journal"))};
+  const journal = {a: query.get("a_journal") || "", b: query.get("b_journal") || list(about.journals)[1] || ""};
   async function choices(side) {
     const names = await get(api("/api/names", {journal: journal[side]}));
     const options = (values) => list(values).map((one) => [one, cut(one, 40)]);
@@ -575,7 +574,11 @@ function compareView(query) {
     const tasks = [...new Set([...a.keys(), ...b.keys()])].map((task) => ({task, a: a.get(task), b: b.get(task), difference: difference(a.get(task), b.get(task), measure)}));
     const both = tasks.filter((one) => one.difference !== null);
     const better = both.filter((one) => one.difference > neutral).length, worse = both.filter((one) => one.difference < neutral).length;
-    setText(said, `${count(tasks.length)} tasks, ${count(both.length)} with a value in both sets. B is higher in ${count(better)} and lower in ${count(worse)}.`);
+    setText(said, `${counted(tasks.length, "task")}, ${count(both.length)} with a value in both sets.${better + worse ? ` B is higher in ${count(better)} and lower in ${count(worse)}.` : ""}`);
+    setText(missing, ["a", "b"].map((side, i) => {
+      const wanted = ["client", "reward"].filter((name) => query.get(`${side}_${name}`));
+      return wanted.length && !list(replies[i].tasks).length ? `${side.toUpperCase()}: there is no episode of ${wanted.map((name) => `${name} ${cut(query.get(`${side}_${name}`), 60)}`).join(" and ")}. ` : "";
+    }).join(""));
     table.update(tasks.map((one) => ({data: one, cells: [{text: cut(one.task, 80), title: one.task, href: link("episodes", {task: one.task, journal: one.b ? journal.b : journal.a})},
       {text: differenceText(one.difference, measure), class: one.difference === null || one.difference === neutral ? "" : one.difference > neutral ? "good" : "bad"}, two("A", "B"),
       two(count((one.a || {}).episodes), count((one.b || {}).episodes)), two(count((one.a || {}).attempts), count((one.b || {}).attempts)),
@@ -596,7 +599,7 @@ function link(view, query) {
 
 function episodesView(query) {
   const field = (name) => query.get(name) || "";
-  const journal = journalOf(field("journal"));
+  const journal = field("journal");
   const choice = (name, said, values) => {
     const select = h("select", {name}, h("option", {value: ""}, "any"), values.map((one) => h("option", {value: one}, outcomeName(one))));
     select.value = field(name);
@@ -636,24 +639,33 @@ function episodesView(query) {
 
 // ---- one episode
 
-/** Speedups and rewards by turn. */
+const SCALES = [[1.9, [0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4]], [6, [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 6]],
+  [200, [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32, 64, 128]], [Infinity, [1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000, 1e4]]];
+
+/** Speedups by turn. Turns without a speedup are crosses below the axis. */
 function course(turns) {
   const timed = turns.filter((turn) => turn.verdict && turn.verdict.speedup && num(turn.verdict.speedup.value) > 0);
   if (!timed.length || turns.length < 2) return null;
-  const [width, height, left, bottom] = [720, 170, 44, 22];
+  const rest = turns.filter((turn) => !timed.includes(turn));
+  const [width, left, bottom] = [Math.max(300, Math.min(720, innerWidth - 50)), 76, 142];
+  const crossed = bottom + 16, numbers = bottom + (rest.length ? 40 : 20), height = numbers + 6;
   const ends = timed.flatMap(({verdict}) => [verdict.speedup.value, num(verdict.speedup.low) || verdict.speedup.value, num(verdict.speedup.high) || verdict.speedup.value]);
-  const low = Math.min(0.8, ...ends), high = Math.max(1.3, 1.1 * Math.max(...ends));
+  const low = Math.min(0.8, ...ends), top = Math.max(1.3, 1.1 * Math.max(...ends));
+  const high = top / low < 6 ? top : Math.max(top, top / low < 200 ? 2.2 : 11); // so that a mark is above 1
   const x = (turn) => left + 20 + ((width - left - 40) * (turn - 1)) / Math.max(turns.at(-1).turn - 1, 1);
-  const y = (value) => 8 + ((height - bottom - 16) * Math.log(high / value)) / Math.log(high / low);
-  const marks = (high / low < 6 ? [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12, 16] : [0.01, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64])
-    .filter((mark) => mark >= low && mark <= high);
-  const every = Math.ceil(turns.length / 16);
-  return s("svg", {class: "course", width: "100%", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `speedups of ${timed.length} turns`},
-    marks.map((mark) => [s("line", {x1: left, x2: width, y1: y(mark), y2: y(mark), class: mark === 1 ? "base" : "axis"}), s("text", {x: left - 6, y: y(mark) + 4, class: "label", "text-anchor": "end"}, `${mark}×`)]),
-    turns.filter((_, i) => i % every === 0).map((turn) => s("text", {x: x(turn.turn), y: height - 4, class: "label", "text-anchor": "middle"}, String(turn.turn))),
-    turns.filter((turn) => !timed.includes(turn)).map((turn) => {
-      const outcome = turn.verdict ? turn.verdict.outcome : "unscored";
-      return s("circle", {cx: x(turn.turn), cy: height - bottom - 6, r: 4, class: outcomeClass(outcome)}, s("title", {}, `turn ${turn.turn}: ${outcomeName(outcome)}`));
+  const y = (value) => 8 + ((bottom - 16) * Math.log(high / value)) / Math.log(high / low);
+  const marks = SCALES.find(([most]) => high / low < most)[1].filter((mark) => mark >= low && mark <= high);
+  const every = Math.ceil(turns.length / (width / 45));
+  const label = (at, text, anchor, from) => s("text", {x: from, y: at, class: "label", "text-anchor": anchor}, text);
+  const isWrong = (turn) => turn.verdict && turn.verdict.outcome !== "correct";
+  return s("svg", {class: "course", width: "100%", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `speedups of ${counted(timed.length, "turn")}, ${counted(rest.length, "turn")} without`},
+    marks.map((mark) => [s("line", {x1: left, x2: width, y1: y(mark), y2: y(mark), class: mark === 1 ? "base" : "axis"}), label(y(mark) + 4, `${mark}×`, "end", left - 6)]),
+    s("line", {x1: left, x2: width, y1: bottom, y2: bottom, class: "base solid"}),
+    turns.filter((_, i) => i % every === 0).map((turn) => label(numbers, String(turn.turn), "middle", x(turn.turn))),
+    rest.length ? label(crossed + 4, rest.every(isWrong) ? "not correct" : "no speedup", "end", left - 6) : null,
+    rest.map((turn) => {
+      const at = x(turn.turn), outcome = turn.verdict ? turn.verdict.outcome : "unscored";
+      return s("path", {d: `M${at - 4} ${crossed - 4}l8 8m0 -8l-8 8`, class: "cross"}, s("title", {}, `turn ${turn.turn}: ${outcomeName(outcome)}`));
     }),
     timed.map((turn) => {
       const {value, low: from, high: to} = turn.verdict.speedup;
@@ -705,7 +717,7 @@ function turnView(turn, before, calls, linkTo, chosen) {
 }
 
 function episodeView(name, query) {
-  const journal = journalOf(query.get("journal"));
+  const journal = query.get("journal") || "";
   const node = h("div", {}, h("p", {class: "empty"}, "Loading …"));
   let shown = "";
   async function refresh() {
@@ -729,16 +741,19 @@ function episodeView(name, query) {
           fact("Backend", reply.backend), fact("Environment", reply.environment), fact("Reward", `${reward.name || ""} ${reward.version || ""}`), fact("Seed", reply.seed), fact("Opened", date(reply.opened_at)),
           reply.parent ? fact(`Branched after turn ${num(reply.parent_turn)} of`, reply.parent, link(`episodes/${reply.parent}`, {journal})) : null,
           last ? fact("Return to date", figure(last.return_to_date)) : null),
-        chart, list(reply.returns).length ? h("p", {class: "dim"}, `Returns by turn: ${list(reply.returns).map((one) => figure(one)).join(", ")}`) : null),
+        chart, list(reply.returns).length ? h("p", {class: "dim"}, h("span", {class: "explained", title: "A return is a discounted sum of rewards: of this turn and the later ones, or of all turns. The parameters gamma and return of the reward decide."}, "Returns by turn"), `: ${list(reply.returns).map((one) => figure(one)).join(", ")}`) : null),
       note ? h("p", {class: "warn"}, note) : null,
-      list(reply.prompt).length ? h("section", {class: "card"}, h("details", {}, h("summary", {}, `Prompt (${list(reply.prompt).length} messages)`),
+      list(reply.prompt).length ? h("section", {class: "card"}, h("details", {}, h("summary", {}, `Prompt (${counted(list(reply.prompt).length, "message")})`),
         list(reply.prompt).map((message) => h("div", {class: "message"}, h("div", {class: "role"}, message.role), h("pre", {}, typeof message.content === "string" ? message.content : JSON.stringify(message.content, null, 2)))))) : null,
       sections, open.length ? h("section", {class: "card"}, h("h2", {}, "Turn that is open"), open.map(toolCall)) : null,
       turns.length ? null : h("p", {class: "empty"}, "No finished turn yet.")));
     const chosen = first && query.get("turn") ? node.querySelector(".chosen") : null;
     if (chosen) { chosen.scrollIntoView(); chosen.focus({preventScroll: true}); }
   }
-  return {node, title: `Episode ${name}`, refresh, every: 5000};
+  function failed() {
+    if (shown === "") node.replaceChildren(h("h1", {}, `Episode ${cut(name, 40)}`), h("p", {class: "empty"}, "It cannot be shown. ", h("a", {href: link("episodes", {journal})}, "All episodes")));
+  }
+  return {node, title: `Episode ${name}`, refresh, failed, every: 5000};
 }
 
 // ---- the frame
@@ -772,7 +787,7 @@ async function login(token) {
 function tabs() {
   const all = [];
   if (about.live) all.push(["live", "Live"]);
-  all.push(["tasks", "Tasks"], ["episodes", "Episodes"], ["compare", "Compare"]);
+  if (about.journal !== null) all.push(["tasks", "Tasks"], ["episodes", "Episodes"], ["compare", "Compare"]);
   return all;
 }
 
@@ -784,6 +799,9 @@ function route() {
 
 function viewOf({view, name, query}) {
   if (view === "live" && about.live) return liveView();
+  if (view === "live") {
+    return {node: h("div", {}, h("h1", {}, "No server"), h("p", {class: "empty"}, "This page shows a journal without a server. For live figures, start a server with its own page: hone serve --web PORT")), title: "No server"};
+  }
   if ((view === "tasks" || view === "episodes" || view === "compare") && about.journal === null) {
     return {node: h("div", {}, h("h1", {}, "No episodes"), h("p", {class: "empty"}, about.no_episodes)), title: "No episodes"};
   }
@@ -808,6 +826,7 @@ async function poll(view) {
   } catch (error) {
     if (view !== current) return;
     complain(error);
+    if (view.failed) view.failed();
     if (!(error instanceof Failure)) console.error(error);
     if (error.status === 401) return;
     document.documentElement.dataset.ready = "error";
@@ -861,7 +880,8 @@ async function start() {
     return;
   }
   setText(document.getElementById("source"), [...list(about.journals), `hone ${about.version}`].join(" · "));
-  document.getElementById("footer").replaceChildren("Keys: ", h("kbd", {}, "1"), " to ", h("kbd", {}, String(tabs().length)), " views, ", h("kbd", {}, "/"), " search, ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " next and previous turn. Times are UTC.");
+  if (about.journal === null) document.getElementById("footer").replaceChildren(`No tasks and episodes: ${visible(about.no_episodes)}. Times are UTC.`);
+  else document.getElementById("footer").replaceChildren("Keys: ", h("kbd", {}, "1"), " to ", h("kbd", {}, String(tabs().length)), " views, ", h("kbd", {}, "/"), " search, ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " next and previous turn. Times are UTC.");
   show();
 }
 
