@@ -103,7 +103,7 @@ void add_rates(const std::string& what, const std::vector<double>& alone,
                const std::map<std::size_t, Beside>& beside, Value& figures) {
   for (const auto& [count, found] : beside) {
     figures.push(bench_figure(
-        what + " beside " + std::to_string(count) + (count == 1 ? " browser" : " browsers"),
+        what + " with " + std::to_string(count) + (count == 1 ? " browser" : " browsers"),
         quantile(found.rate, 0.5), "1/s", quantile(alone, 0.5), quantile(found.ratio, 0.5),
         kRateGoal));
   }
@@ -189,7 +189,7 @@ Result<Value> bench_web(const WebBenchOptions& bench) {
     HONE_ASSIGN(const auto web, open_web(bench.program, host->server().endpoint(), path));
     say("the first screens of the page");
     HONE_TRY(add_screens(options, *web, episode, figures));
-    say("steps that do nothing beside browsers");
+    say("steps that do nothing, with browsers");
     HONE_TRY(add_noop(bench, host->server().endpoint(), web->url(), figures));
     HONE_ASSIGN(const double bytes, peak_bytes(web->pid()));
     figures.push(bench_bound("most memory of the web process", bytes / 1e6, "MB",
@@ -197,7 +197,7 @@ Result<Value> bench_web(const WebBenchOptions& bench) {
                              kMemoryGoalMb));
   }
   if (options.real) {
-    say("steps that build and measure beside browsers");
+    say("steps that build and measure, with browsers");
     HONE_TRY(add_real(bench, figures));
   }
   return figures;

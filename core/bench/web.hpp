@@ -14,8 +14,8 @@ struct WebBenchOptions {
   std::string program = "/proc/self/exe";  ///< hone
 };
 
-/// Starts `hone web` beside a server whose journal has many turns. Figures: the time of the page's first screen, of the first
-/// figures of all tasks, and of one episode; the most memory of the process; steps per second beside 1 and 50 browsers relative
+/// Starts `hone web` for a server whose journal has many turns. Figures: the time of the page's first screen, of the first
+/// figures of all tasks, and of one episode; the most memory of the process; steps per second with 1 and 50 browsers relative
 /// to none, for steps that do nothing and, if `journal.real` is set, for steps that build; and the time of /api/live with 50
 /// browsers relative to one. A browser asks as the page does: every 0.8 s for the live view, every 5 s for the list of
 /// episodes, or every 10 s for the tasks. The list has the form of bench_protocol()'s.

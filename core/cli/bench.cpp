@@ -153,7 +153,7 @@ class BenchCommand : public Command {
             "hone bench modules --config FILE --task kernelbench/level1/19",
             "hone bench modules --config FILE --run runs/first --level 1",
             "hone bench journal            # cost of durability, and restart (minutes)",
-            "hone bench web                # the web page beside a full server (minutes)",
+            "hone bench web                # the web page, and a server with browsers (minutes)",
             "hone bench plugin             # a reward in hone, in a plugin host and in Python",
             "hone bench idle               # memory with up to 100,000 open episodes",
             "hone bench noise --count 50   # a kernel against itself (500 take 30 min)",

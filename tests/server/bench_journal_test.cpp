@@ -52,8 +52,8 @@ TEST_F(BenchOfJournals, Web_HasAllFigures) {
   EXPECT_EQ(names_of(*figures), (std::vector<std::string>{
                                     "first screen of a journal with 20 episodes, 200 steps",
                                     "an episode of it", "figures of all its tasks, the first time",
-                                    "no-op steps of 4 clients beside 1 browser",
-                                    "no-op steps of 4 clients beside 50 browsers",
+                                    "no-op steps of 4 clients with 1 browser",
+                                    "no-op steps of 4 clients with 50 browsers",
                                     "the live view's data, p99 with 50 browsers over p50 with one",
                                     "most memory of the web process"}));
   for (const Value& figure : figures->as_array())

@@ -443,12 +443,12 @@ class FleetConnection:
         """The servers to ask, the best first, and the failures that lead to the next one."""
         episode = str(body.get("episode", ""))
         home = self.home(episode)
+        if home is not None and verb != "resume":
+            return [home], ()
         reached = self._reached()
         if verb == "resume":
             reached.sort(key=lambda one: one is not home)  # stable
             return reached, ("unavailable", "not_found")
-        if home is not None:
-            return [home], ()
         if episode:
             raise RuntimeError(f"this client did not begin episode {episode}; resume it")
         if verb in ("metrics", "health"):
