@@ -22,7 +22,7 @@ struct WebProcessOptions {
   std::string journal;                     ///< file of the server's journal; empty: none
   std::string config_file;                 ///< of the server, for the tasks of recorded prompts
   std::vector<std::string> config_sets;    ///< --set of the server
-  std::string program = "/proc/self/exe";  ///< hone
+  std::string program = "/proc/self/exe";  ///< path of hone
 };
 
 /// Not thread-safe.

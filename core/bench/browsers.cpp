@@ -41,7 +41,7 @@ Result<std::vector<double>> Browsers::stop() {
 
 void Browsers::browse(const std::string& url, std::size_t number, std::size_t count) {
   const View view = view_of(number);
-  // They do not begin at the same time.
+  // Spreads the first requests over one interval.
   double wait_s = view.every_s * static_cast<double>(number) / static_cast<double>(count);
   std::unique_lock lock(mutex_);
   while (!stopped_.wait_for(lock, std::chrono::duration<double>(wait_s),

@@ -15,7 +15,7 @@ struct RealHost {
   std::unique_ptr<EpisodeService> service;
   std::unique_ptr<Server> server;
 
-  /// `name`: of its journal in the folder; empty: it has none.
+  /// `name`: file name of the journal in `options.folder`; empty: no journal.
   static Result<RealHost> start(const JournalBenchOptions& options, const std::string& name) {
     RealHost host;
     if (!name.empty()) {

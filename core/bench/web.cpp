@@ -35,14 +35,14 @@ Result<std::unique_ptr<WebProcess>> open_web(const std::string& program,
   return WebProcess::start(std::move(options));
 }
 
-/// Milliseconds until all of these have been read, one after the other.
+/// Time to read these paths one after another (ms).
 Result<double> get_ms(const std::string& url, const std::vector<std::string>& paths) {
   const double begun_s = monotonic_s();
   for (const std::string& path : paths) HONE_TRY(http_get(url + path));
   return (monotonic_s() - begun_s) * 1e3;
 }
 
-/// The most memory that a process has had (bytes).
+/// Peak resident memory of a process (bytes).
 Result<double> peak_bytes(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);) {
@@ -51,7 +51,7 @@ Result<double> peak_bytes(pid_t pid) {
   return internal_error("bench: the web process has ended");
 }
 
-/// What the page needs for its first screens, each asked for the first time.
+/// Requests of the page's first screens, each the first of its kind.
 Status add_screens(const JournalBenchOptions& options, const WebProcess& web,
                    const std::string& episode, Value& figures) {
   const std::string size =
@@ -61,55 +61,55 @@ Status add_screens(const JournalBenchOptions& options, const WebProcess& web,
   figures.push(bench_bound("first screen of a journal with " + size, page + list, "ms", page,
                            kScreenGoalMs));
   HONE_ASSIGN(const double one, get_ms(web.url(), {"/api/episodes/" + episode}));
-  figures.push(bench_figure("an episode of it", one, "ms", page, one / page, 0));
+  figures.push(bench_figure("one episode of that journal", one, "ms", page, one / page, 0));
   HONE_ASSIGN(const double tasks, get_ms(web.url(), {"/api/tasks"}));
-  figures.push(
-      bench_figure("figures of all its tasks, the first time", tasks, "ms", page, tasks / page, 0));
+  figures.push(bench_figure("figures of all tasks of that journal, first request", tasks, "ms",
+                            page, tasks / page, 0));
   return {};
 }
 
 /// Steps of all clients. `play` returns steps per second.
 using Play = std::function<Result<double>()>;
 
-struct Beside {
+struct WithBrowsers {
   std::vector<double> rate, ratio, live_s;
 };
 
 /// Plays `rounds` times without browsers and with each number of them, in changing order.
 Status compare(const std::string& url, const Play& play, std::size_t rounds,
-               std::vector<double>& alone, std::map<std::size_t, Beside>& beside) {
+               std::vector<double>& without, std::map<std::size_t, WithBrowsers>& with) {
   for (std::size_t round = 0; round < rounds; ++round) {
     std::vector<std::size_t> order{0};
-    for (const auto& [count, found] : beside) order.push_back(count);
+    for (const auto& [count, found] : with) order.push_back(count);
     if (round % 2 == 1) std::reverse(order.begin(), order.end());
     for (const std::size_t count : order) {
       Browsers browsers(url, count);
       HONE_ASSIGN(const double rate, play());
       HONE_ASSIGN(const std::vector<double> live_s, browsers.stop());
       if (count == 0) {
-        alone.push_back(rate);
+        without.push_back(rate);
         continue;
       }
-      Beside& found = beside[count];
+      WithBrowsers& found = with[count];
       found.rate.push_back(rate);
       found.live_s.insert(found.live_s.end(), live_s.begin(), live_s.end());
     }
-    for (auto& [count, found] : beside) found.ratio.push_back(found.rate.back() / alone.back());
+    for (auto& [count, found] : with) found.ratio.push_back(found.rate.back() / without.back());
   }
   return {};
 }
 
-void add_rates(const std::string& what, const std::vector<double>& alone,
-               const std::map<std::size_t, Beside>& beside, Value& figures) {
-  for (const auto& [count, found] : beside) {
+void add_rates(const std::string& what, const std::vector<double>& without,
+               const std::map<std::size_t, WithBrowsers>& with, Value& figures) {
+  for (const auto& [count, found] : with) {
     figures.push(bench_figure(
         what + " with " + std::to_string(count) + (count == 1 ? " browser" : " browsers"),
-        quantile(found.rate, 0.5), "1/s", quantile(alone, 0.5), quantile(found.ratio, 0.5),
+        quantile(found.rate, 0.5), "1/s", quantile(without, 0.5), quantile(found.ratio, 0.5),
         kRateGoal));
   }
 }
 
-/// Steps that are done are repeated, which changes nothing and is the most that a server can do.
+/// Repeats finished steps. The server replies from memory, which is its highest rate.
 Status add_noop(const WebBenchOptions& bench, const std::string& endpoint, const std::string& url,
                 Value& figures) {
   const JournalBenchOptions& options = bench.journal;
@@ -128,13 +128,14 @@ Status add_noop(const WebBenchOptions& bench, const std::string& endpoint, const
     }
     return steps / (monotonic_s() - begun_s);
   };
-  std::vector<double> alone;
-  std::map<std::size_t, Beside> beside{{1, {}}, {kMany, {}}};
-  HONE_TRY(compare(url, play, options.host.rounds, alone, beside));
-  add_rates("no-op steps of " + std::to_string(options.clients) + " clients", alone, beside,
+  HONE_TRY(play());  // the first round is slower
+  std::vector<double> without;
+  std::map<std::size_t, WithBrowsers> with{{1, {}}, {kMany, {}}};
+  HONE_TRY(compare(url, play, options.host.rounds, without, with));
+  add_rates("no-op steps of " + std::to_string(options.clients) + " clients", without, with,
             figures);
-  const double one = quantile(beside[1].live_s, 0.5) * 1e3;
-  const double many = quantile(beside[kMany].live_s, 0.99) * 1e3;
+  const double one = quantile(with[1].live_s, 0.5) * 1e3;
+  const double many = quantile(with[kMany].live_s, 0.99) * 1e3;
   figures.push(bench_figure(
       "the live view's data, p99 with " + std::to_string(kMany) + " browsers over p50 with one",
       many, "ms", one, many / one, 0));
@@ -163,11 +164,11 @@ Status add_real(const WebBenchOptions& bench, Value& figures) {
     return static_cast<double>(options.clients * options.builds) / seconds;
   };
   HONE_TRY(play());  // prepares the task
-  std::vector<double> alone;
-  std::map<std::size_t, Beside> beside{{kMany, {}}};
-  HONE_TRY(compare(web->url(), play, options.build_rounds, alone, beside));
+  std::vector<double> without;
+  std::map<std::size_t, WithBrowsers> with{{kMany, {}}};
+  HONE_TRY(compare(web->url(), play, options.build_rounds, without, with));
   add_rates("steps of " + std::to_string(options.clients) + " clients that build and measure",
-            alone, beside, figures);
+            without, with, figures);
   return {};
 }
 
@@ -189,10 +190,10 @@ Result<Value> bench_web(const WebBenchOptions& bench) {
     HONE_ASSIGN(const auto web, open_web(bench.program, host->server().endpoint(), path));
     say("the first screens of the page");
     HONE_TRY(add_screens(options, *web, episode, figures));
-    say("steps that do nothing, with browsers");
+    say("no-op steps with browsers");
     HONE_TRY(add_noop(bench, host->server().endpoint(), web->url(), figures));
     HONE_ASSIGN(const double bytes, peak_bytes(web->pid()));
-    figures.push(bench_bound("most memory of the web process", bytes / 1e6, "MB",
+    figures.push(bench_bound("peak memory of the web process", bytes / 1e6, "MB",
                              static_cast<double>(std::filesystem::file_size(path)) / 1e6,
                              kMemoryGoalMb));
   }

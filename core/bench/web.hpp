@@ -11,14 +11,14 @@ namespace hone {
 struct WebBenchOptions {
   JournalBenchOptions journal;
   double round_s = 5;                      ///< of steps that do nothing
-  std::string program = "/proc/self/exe";  ///< hone
+  std::string program = "/proc/self/exe";  ///< path of hone
 };
 
-/// Starts `hone web` for a server whose journal has many turns. Figures: the time of the page's first screen, of the first
-/// figures of all tasks, and of one episode; the most memory of the process; steps per second with 1 and 50 browsers relative
-/// to none, for steps that do nothing and, if `journal.real` is set, for steps that build; and the time of /api/live with 50
-/// browsers relative to one. A browser asks as the page does: every 0.8 s for the live view, every 5 s for the list of
-/// episodes, or every 10 s for the tasks. The list has the form of bench_protocol()'s.
+/// Starts `hone web` for a server whose journal has many turns. Figures: the time of the page's first screen, of one episode, and
+/// of the first figures of all tasks; no-op steps per second with 1 and with 50 browsers, relative to none; the same with 50
+/// browsers for steps that build and measure, if `journal.real` is set; the time of /api/live with 50 browsers relative to one; and
+/// the peak memory of the web process. A browser asks as the page does: every 0.8 s for the live view, every 5 s for the list of
+/// episodes, or every 10 s for the tasks. The browsers run on the same cores. The list has the form of bench_protocol()'s.
 Result<Value> bench_web(const WebBenchOptions& options);
 
 }  // namespace hone

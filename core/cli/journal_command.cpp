@@ -50,11 +50,9 @@ class JournalCommand : public Command {
     const auto wrong = reader.check();
     if (!wrong) return refuse(terminal, wrong.error());
     if (!wrong->empty()) return report(terminal, *wrong);
-    const auto tasks = reader.tasks({});
-    if (!tasks) return refuse(terminal, tasks.error());
-    std::int64_t episodes = 0;
-    for (const TaskLine& task : *tasks) episodes += task.episodes;
-    return report(terminal, {}, episodes);
+    const auto episodes = reader.count_episodes();
+    if (!episodes) return refuse(terminal, episodes.error());
+    return report(terminal, {}, *episodes);
   }
 
   /// Reads everything, so that it also finds damage that SQLite's check misses.
@@ -64,7 +62,7 @@ class JournalCommand : public Command {
                   {error.message.substr(0, error.message.find("; see: hone journal check"))});
   }
 
-  /// `episodes`: their number in a sound journal.
+  /// `episodes`: number of episodes of a sound journal.
   int report(Terminal& terminal, const std::vector<std::string>& wrong,
              std::int64_t episodes = 0) const {
     if (json_) {

@@ -86,7 +86,7 @@ std::string spaced_name(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
 }
-/// Lines of at most `columns`, broken between words; 0: one line.
+/// Lines of at most `columns`, broken between words. A longer word gets a line of its own. 0: one line.
 std::vector<Row> message_rows(const std::string& message, std::size_t columns, Colour colour) {
   std::vector<Row> rows;
   std::string line;

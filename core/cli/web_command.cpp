@@ -10,6 +10,7 @@
 #include "app/load_config.hpp"
 #include "app/log_options.hpp"
 #include "app/stop_signals.hpp"
+#include "base/priority.hpp"
 #include "cli/command.hpp"
 #include "cli/running_server.hpp"
 #include "cli/web_pages.hpp"
@@ -77,6 +78,7 @@ class WebCommand : public Command {
     if (until_eof_) {
       // The server that started this process decides when it ends.
       for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(number, SIG_IGN);
+      set_priority(0, kBuilderPriority);  // browsers must not slow evaluations down
     } else if (const Status caught = catch_stop_signals(); !caught) {
       return terminal.fail(caught.error());
     }

@@ -19,7 +19,7 @@ class Reader : public SchemaVisitor {
   void text(std::string_view key, std::string& member, std::string_view) override {
     member = f_.text_or(key, member, 4096);
   }
-  void place(std::string_view key, std::string& member, std::string_view doc) override {
+  void address(std::string_view key, std::string& member, std::string_view doc) override {
     const Value* found = f_.value_or_null(key);
     if (found == nullptr || !found->is_int()) return text(key, member, doc);
     member = std::to_string(found->as_int());
@@ -107,7 +107,7 @@ class Writer : public SchemaVisitor {
   Value value = Value::map();
 
   void text(std::string_view key, std::string& m, std::string_view) override { put(key, m); }
-  void place(std::string_view key, std::string& m, std::string_view) override { put(key, m); }
+  void address(std::string_view key, std::string& m, std::string_view) override { put(key, m); }
   void choice(std::string_view key, std::string& m, const std::vector<std::string>&,
               std::string_view) override {
     put(key, m);

@@ -15,7 +15,7 @@ class Documenter : public SchemaVisitor {
   void text(std::string_view key, std::string&, std::string_view doc) override {
     add(key, "text", doc);
   }
-  void place(std::string_view key, std::string&, std::string_view doc) override {
+  void address(std::string_view key, std::string&, std::string_view doc) override {
     add(key, "text or integer", doc);
   }
   void choice(std::string_view key, std::string&, const std::vector<std::string>& allowed,

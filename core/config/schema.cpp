@@ -267,7 +267,7 @@ void walk_config(Config& c, SchemaVisitor& v) {
     inner.flag("json", c.log.json, "deprecated: use format: json");
   });
   v.group("web", [&c](SchemaVisitor& inner) {
-    inner.place(
+    inner.address(
         "listen", c.web.listen,
         "address of the web page, metrics and health: PORT on loopback, or HOST:PORT; empty: none");
     inner.text("token_file", c.web.token_file,

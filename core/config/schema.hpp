@@ -22,8 +22,8 @@ class SchemaVisitor {
 
   virtual ~SchemaVisitor() = default;
   virtual void text(std::string_view key, std::string& member, std::string_view doc) = 0;
-  /// HOST:PORT, or PORT, also as an integer.
-  virtual void place(std::string_view key, std::string& member, std::string_view doc) = 0;
+  /// An address: PORT as text or integer, or HOST:PORT.
+  virtual void address(std::string_view key, std::string& member, std::string_view doc) = 0;
   virtual void choice(std::string_view key, std::string& member,
                       const std::vector<std::string>& allowed, std::string_view doc) = 0;
   virtual void integer(std::string_view key, std::int64_t& member, Range range,

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kOftenLeast = 5;
 constexpr double kOftenShare = 0.05;
 
-/// Whether an evaluation reached a stage. StageTimes writes 0 for a stage that it did not reach.
+/// Whether an evaluation reached a stage. StageTimes writes 0 for most stages that it did not reach, and omits the others.
 bool reached(const std::map<std::string, double>& stage_ms, const std::string& stage) {
   const auto took = [&stage_ms](const std::string& name) {
     const auto found = stage_ms.find(name);

@@ -37,7 +37,7 @@
 namespace hone {
 namespace {
 
-// Submissions built ahead for each device and lane. The more there are, the more often a lane finds one of a task that it has ready.
+// Submissions built ahead for each device and lane. With 4, a lane seldom found one whose task it has ready (record 41).
 constexpr std::size_t kBuiltAhead = 16;
 constexpr double kStuckFactor = 4;  // attempts of one job, each with a wait for all other lanes
 
@@ -113,7 +113,6 @@ class LocalEvaluator : public Evaluator {
       devices_.push_back(
           std::make_unique<Device>(launcher, zygotes_, builds_, options_, spec, shared_[device]));
       uses_.add_lane(device);
-      homes_.add_lane();
     };
     for (std::size_t i = 0; i < options_.devices.size(); ++i) {
       shared_.emplace_back(options_, 1 + options_.devices[i].lanes.size());
@@ -122,6 +121,9 @@ class LocalEvaluator : public Evaluator {
     for (std::size_t i = 0; i < options_.devices.size(); ++i) {
       for (const DeviceSpec& lane : options_.devices[i].lanes) add(lane, i);
     }
+    MutexLock lock(mutex_);
+    for (std::size_t i = 0; i < devices_.size(); ++i) homes_.add_lane();
+    idle_since_s_.resize(devices_.size(), 0);
   }
 
   ~LocalEvaluator() override {
@@ -187,6 +189,10 @@ class LocalEvaluator : public Evaluator {
     {
       MutexLock lock(mutex_);
       while (auto job = waiting_.pop()) queued.push_back(std::move(*job));
+      while (auto job = built_.pop()) {
+        homes_.remove_waiting((*job)->task_key);
+        queued.push_back(std::move(*job));
+      }
     }
     for (const JobPtr& job : queued) finish(job, Error{Code::kCancelled, "dropped from the queue"});
   }
@@ -413,17 +419,18 @@ class LocalEvaluator : public Evaluator {
     return true;
   }
 
-  /// The next job for this device or lane, if there is one. Lanes judge only modules. Rationale: preparing a task may take longer
-  /// than judging a submission, so TaskHomes decides who prepares it. Jobs whose memory is not free now come last.
+  /// The next job for this device or lane; nullopt: none, or all are left to other lanes. Lanes judge only modules. Rationale:
+  /// preparing a task may take longer than judging a submission, so TaskHomes decides which lane prepares it. Jobs whose memory
+  /// is not free now come last.
   std::optional<JobPtr> take_built(std::size_t device) HONE_REQUIRES(mutex_) {
     constexpr int kMustWait = 3;
     const bool lane = device >= options_.devices.size();
-    const double now = monotonic_s();
+    const double idle_s = monotonic_s() - idle_since_s_[device];
     homes_.set_ready(device, devices_[device]->ready_tasks());
     const auto homes = std::cref(homes_);  // pop_by() uses it only during this call
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
       if (lane && !uses_lanes(one->mode)) return -1;
-      const int rank = homes.get().rank(device, one->task_key, now - one->times.built_s);
+      const int rank = homes.get().rank(device, one->task_key, idle_s);
       return rank < 0 || devices_[device]->could_claim(one->memory_bytes) ? rank : rank + kMustWait;
     });
     if (job) homes_.begin(device, (*job)->task_key);
@@ -432,12 +439,14 @@ class LocalEvaluator : public Evaluator {
 
   /// Null: shutdown. `wait`: wait for a job.
   std::optional<JobPtr> next_to_judge(std::size_t device, bool wait) {
-    constexpr auto kLookAgain = std::chrono::seconds(1);  // at jobs that were left to other lanes
+    constexpr auto kLookAgain = std::chrono::milliseconds(
+        250);  // time after which an idle lane considers again the jobs that it left to other lanes
     MutexLock lock(mutex_);
     judged_.resize(devices_.size());
     judged_[device] = nullptr;
     uses_.end(device);
     homes_.end(device);
+    if (!wait) idle_since_s_[device] = monotonic_s();
     std::optional<JobPtr> job = take_built(device);
     while (wait && !job && !stopping_) {
       changed_.wait_for(mutex_, kLookAgain);
@@ -456,7 +465,11 @@ class LocalEvaluator : public Evaluator {
     const bool was_ready = device.has_ready(job.task_key);
     Result<Verdict> verdict = judging_.judge(device, job);
     MutexLock lock(mutex_);
-    homes_.add_time(job.task_key, uses_.busy_s(index), was_ready);
+    if (was_ready) {
+      homes_.add_evaluation(job.task_key, uses_.busy_s(index));
+    } else if (const double seconds = job.times.prepare_s(); seconds > 0) {
+      homes_.add_preparation(job.task_key, seconds);
+    }
     return verdict;
   }
 
@@ -552,7 +565,10 @@ class LocalEvaluator : public Evaluator {
   std::map<std::string, std::size_t> by_client_ HONE_GUARDED_BY(mutex_);
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
   std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< current job of each entry of devices_
-  TaskHomes homes_ HONE_GUARDED_BY(mutex_);  ///< of the jobs in built_; its lanes are devices_
+  std::vector<double> idle_since_s_
+      HONE_GUARDED_BY(mutex_);  ///< of each entry of devices_, since its last job
+  TaskHomes homes_ HONE_GUARDED_BY(
+      mutex_);  ///< of the jobs in built_ and judged_; its lanes are the entries of devices_
 };
 
 }  // namespace

@@ -22,19 +22,26 @@ void StageTimes::begin(JudgeStage stage) {
   begun_s[stage] = now;
 }
 
+double StageTimes::begun(JudgeStage stage) const {
+  const auto found = begun_s.find(stage);
+  return found == begun_s.end() ? 0.0 : found->second;
+}
+
+double StageTimes::waited_ms(double from_s, double to_s) const {
+  double waited = 0;
+  for (const auto& [from, to] : waits_s) waited += ms(std::max(from, from_s), std::min(to, to_s));
+  return waited;
+}
+
+double StageTimes::prepare_s() const {
+  const double from_s = begun(JudgeStage::kPrepare), to_s = begun(JudgeStage::kLoad);
+  return std::max(0.0, ms(from_s, to_s) - waited_ms(from_s, to_s)) / 1e3;
+}
+
 void StageTimes::fill(Verdict& verdict) const {
   const double now = monotonic_s();
-  const auto begun = [this](JudgeStage stage) {
-    const auto found = begun_s.find(stage);
-    return found == begun_s.end() ? 0.0 : found->second;
-  };
   verdict.stage_ms["queue"] = ms(submitted_s, building_s) + ms(built_s, taken_s);
   verdict.stage_ms["build"] = ms(building_s, built_s);
-  const auto waited_ms = [this](double from_s, double to_s) {
-    double waited = 0;
-    for (const auto& [from, to] : waits_s) waited += ms(std::max(from, from_s), std::min(to, to_s));
-    return waited;
-  };
   const double prepared_s = begun(JudgeStage::kPrepare);
   if (prepared_s > taken_s) verdict.stage_ms["attempts"] = ms(taken_s, prepared_s);
   double end_s = second_look_s > 0 ? second_look_s : now;

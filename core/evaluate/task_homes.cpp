@@ -1,60 +1,92 @@
 #include "evaluate/task_homes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kTasksMax = 1 << 14;  // limits the memory for times
-// A lane that has the task may need longer than expected. After this many times the time of a first evaluation, any lane helps.
-constexpr double kPatienceFactor = 4;
-constexpr double kNewShare = 0.25;  // of the newest time in a moving average
+constexpr double kIdleMaxS = 5;             // a preparation that took longer met other work
+constexpr double kNewShare = 0.25;          // of the newest time in a moving average
 
 }  // namespace
 
-void TaskHomes::begin(std::size_t lane, const std::string& task) {
-  lanes_[lane].current = task;
+void TaskHomes::remove_waiting(const std::string& task) {
   const auto demand = demand_.find(task);
   if (demand != demand_.end() && --demand->second == 0) demand_.erase(demand);
+}
+
+void TaskHomes::count_homes(const Lane& lane, int change) {
+  const auto count = [&](const std::string& task) {
+    const auto home = homes_.try_emplace(task, 0).first;
+    if ((home->second += change) == 0) homes_.erase(home);
+  };
+  for (const std::string& task : lane.ready) count(task);
+  if (!lane.current.empty() && lane.ready.count(lane.current) == 0) count(lane.current);
+}
+
+void TaskHomes::begin(std::size_t lane, const std::string& task) {
+  remove_waiting(task);
+  count_homes(lanes_[lane], -1);
+  lanes_[lane].current = task;
+  count_homes(lanes_[lane], 1);
+}
+
+void TaskHomes::end(std::size_t lane) {
+  count_homes(lanes_[lane], -1);
+  lanes_[lane].current.clear();
+  count_homes(lanes_[lane], 1);
+}
+
+void TaskHomes::set_ready(std::size_t lane, std::set<std::string> tasks) {
+  if (lanes_[lane].ready == tasks) return;
+  count_homes(lanes_[lane], -1);
+  lanes_[lane].ready = std::move(tasks);
+  count_homes(lanes_[lane], 1);
 }
 
 void TaskHomes::add(std::optional<double>& average_s, double seconds) {
   average_s = average_s ? *average_s + kNewShare * (seconds - *average_s) : seconds;
 }
 
-void TaskHomes::add_time(const std::string& task, double seconds, bool was_ready) {
+TaskHomes::Times& TaskHomes::own_times(const std::string& task) {
   if (times_.size() >= kTasksMax) times_.clear();
-  for (Times* times : {&times_[task], &of_all_})
-    add(was_ready ? times->later_s : times->first_s, seconds);
+  return times_[task];
 }
 
-void TaskHomes::set_ready(std::size_t lane, std::set<std::string> tasks) {
-  lanes_[lane].ready = std::move(tasks);
+void TaskHomes::add_preparation(const std::string& task, double seconds) {
+  add(own_times(task).preparation_s, seconds);
+  add(of_all_.preparation_s, seconds);
+}
+
+void TaskHomes::add_evaluation(const std::string& task, double seconds) {
+  add(own_times(task).evaluation_s, seconds);
+  add(of_all_.evaluation_s, seconds);
 }
 
 TaskHomes::Times TaskHomes::times_of(const std::string& task) const {
   Times times = of_all_;
   const auto own = times_.find(task);
   if (own == times_.end()) return times;
-  if (own->second.first_s) times.first_s = own->second.first_s;
-  if (own->second.later_s) times.later_s = own->second.later_s;
+  if (own->second.preparation_s) times.preparation_s = own->second.preparation_s;
+  if (own->second.evaluation_s) times.evaluation_s = own->second.evaluation_s;
   return times;
 }
 
-int TaskHomes::rank(std::size_t lane, const std::string& task, double waited_s) const {
+int TaskHomes::rank(std::size_t lane, const std::string& task, double idle_s) const {
   enum { kLeave = -1, kReady, kNew, kHelp };
-  if (lanes_[lane].ready.count(task) != 0) return kReady;
-  double homes = 0;
-  for (const Lane& each : lanes_) {
-    if (each.current == task || each.ready.count(task) != 0) ++homes;
-  }
-  if (homes == 0) return kNew;
+  // Without a key there is nothing to prepare.
+  if (task.empty() || lanes_[lane].ready.count(task) != 0) return kReady;
+  const auto homes = homes_.find(task);
+  if (homes == homes_.end()) return kNew;
   const Times times = times_of(task);
-  if (!times.first_s || !times.later_s || waited_s > kPatienceFactor * *times.first_s) return kHelp;
+  if (!times.preparation_s || !times.evaluation_s) return kHelp;
+  if (idle_s >= std::min(*times.preparation_s, kIdleMaxS)) return kHelp;
   const auto demand = demand_.find(task);
   const double waiting = demand == demand_.end() ? 0 : static_cast<double>(demand->second);
-  const double expected_wait_s = waiting * *times.later_s / homes;
-  return expected_wait_s > *times.first_s - *times.later_s ? kHelp : kLeave;
+  const double expected_wait_s = waiting * *times.evaluation_s / homes->second;
+  return expected_wait_s > *times.preparation_s ? kHelp : kLeave;
 }
 
 }  // namespace hone

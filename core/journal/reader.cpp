@@ -399,6 +399,13 @@ void JournalReader::stop_when(std::function<bool()> stop) const {
   database_->stop_when(std::move(stop));
 }
 
+Result<std::int64_t> JournalReader::count_episodes() const {
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(Statement all, database_->prepare("SELECT count(*) FROM episodes WHERE state != 4"));
+  HONE_TRY(all.start({}));
+  return all.integer(0);
+}
+
 Result<std::vector<TaskLine>> JournalReader::tasks(const EpisodeFilter& filter) const {
   const auto [condition, cells] = of_client_and_reward(filter);
   MutexLock lock(mutex_);

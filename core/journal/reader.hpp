@@ -51,6 +51,7 @@ class JournalReader {
                    const EpisodeFilter& filter = {}, bool last_replies = false) const;
   /// The reply to a turn: MessagePack, as sent; empty if there is no such turn. Its checksum is not compared.
   Result<std::string> reply(std::uint64_t episode, std::int64_t turn) const;
+  Result<std::int64_t> count_episodes() const;
   /// The tasks with the most episodes, at most 1000. Only `client` and `reward` of `filter` count.
   Result<std::vector<TaskLine>> tasks(const EpisodeFilter& filter = {}) const;
   /// Visits every episode with its turns, the oldest first. Stops at the first error of `visit`, and at a

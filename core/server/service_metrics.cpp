@@ -130,8 +130,9 @@ void write_histogram(PrometheusText& text, const Value& histogram, Buckets bucke
 void write_stages(PrometheusText& text, const Value& service) {
   std::vector<double> bounds_ms;
   for (int n = 0; n <= 20; ++n) bounds_ms.push_back(std::exp2(n));
-  text.family("hone_stage_seconds", MetricType::kHistogram,
-              "Time of a stage, of evaluations that reached it and have a verdict.");
+  text.family(
+      "hone_stage_seconds", MetricType::kHistogram,
+      "Time of a stage. Counts only evaluations that reached the stage and have a verdict.");
   for (const auto& [stage, histogram] : map_at(service, "evaluator/stage_ms"))
     write_histogram(text, histogram, at_bounds(histogram, bounds_ms), {{"stage", stage}}, 1e-3);
 }

@@ -197,8 +197,10 @@ Result<Value> EpisodePages::read_tasks(const EpisodeFilter& filter, const Gone& 
       filter, true));
   HONE_TRY(figures.read_intervals(
       [&](std::uint64_t episode, std::int64_t turn) -> Result<std::pair<double, double>> {
-        HONE_ASSIGN(const std::string reply, reader->reply(episode, turn));
-        return speedup_interval(value_of(reply));
+        const auto reply = reader->reply(episode, turn);
+        if (!reply && reply.error().code == Code::kCancelled) return reply.error();
+        // A damaged reply must not hide the figures of all tasks.
+        return speedup_interval(reply ? value_of(*reply) : Value());
       }));
   HONE_ASSIGN(const std::vector<TaskLine> episodes, reader->tasks(filter));
   Value tasks = figures.value(episodes);
@@ -223,8 +225,14 @@ Result<Value> EpisodePages::list(const Query& query, const Gone& gone) const {
   HONE_ASSIGN(const auto reader, open(gone));
   HONE_ASSIGN(std::vector<EpisodeLine> lines, reader->list(filter));
   if (lines.empty() && !filter.task.empty() && filter.task.find('/') == std::string::npos) {
-    HONE_ASSIGN(filter.task, full_task_name(*reader, filter.task));
-    if (!filter.task.empty()) {
+    EpisodeFilter exactly;
+    exactly.task = filter.task;
+    exactly.limit = 1;
+    HONE_ASSIGN(const std::vector<EpisodeLine> exact, reader->list(exactly));
+    if (exact.empty()) {
+      HONE_ASSIGN(filter.task, full_task_name(*reader, filter.task));
+    }
+    if (exact.empty() && !filter.task.empty()) {
       HONE_ASSIGN(lines, reader->list(filter));
     }
   }

@@ -8,22 +8,22 @@
 namespace hone {
 namespace {
 
-constexpr double kKeptFactor = 10;  // so that a key is computed for at most a tenth of the time
 constexpr std::chrono::milliseconds kGoneCheck{100};
 
 bool is_main(const FigureCache::Key& key) { return key.first.empty() && key.second.empty(); }
 
 }  // namespace
 
-Value FigureCache::find(const Key& key) {
+std::optional<Result<Value>> FigureCache::find(const Key& key) {
   const double now_s = monotonic_s();
   std::erase_if(kept_, [now_s](const auto& one) { return one.second.until_s <= now_s; });
   const auto found = kept_.find(key);
-  return found == kept_.end() ? Value() : found->second.figures;
+  if (found == kept_.end()) return std::nullopt;
+  return found->second.figures;
 }
 
-void FigureCache::keep(const Key& key, const Value& figures, double seconds) {
-  kept_[key] = {figures, monotonic_s() + seconds};
+void FigureCache::keep(const Key& key, const Result<Value>& figures, double seconds) {
+  kept_.insert_or_assign(key, Kept{figures, monotonic_s() + seconds});
   if (kept_.size() <= kKeptMax) return;
   const auto rank = [&key](const auto& one) {
     return std::pair(is_main(one.first) || one.first == key, one.second.until_s);
@@ -36,7 +36,7 @@ void FigureCache::keep(const Key& key, const Value& figures, double seconds) {
 Result<Value> FigureCache::get(const Key& key, const Gone& gone, const Compute& compute) {
   {
     MutexLock lock(mutex_);
-    if (Value figures = find(key); !figures.is_nil()) return figures;
+    if (auto kept = find(key)) return std::move(*kept);
     if (!is_main(key) && others_ == kOthersMax)
       return unavailable("too many requests for figures of one client or reward; try again later");
     if (!is_main(key)) ++others_;
@@ -54,14 +54,18 @@ Result<Value> FigureCache::compute_once(const Key& key, const Gone& gone, const 
       changed_.wait_for(mutex_, kGoneCheck);
       if (gone()) return Error{Code::kCancelled, "the request was closed"};
     }
-    if (Value figures = find(key); !figures.is_nil()) return figures;
+    if (auto kept = find(key)) return std::move(*kept);
     computed_.insert(key);
   }
   const double start_s = monotonic_s();
   Result<Value> figures = compute();
   MutexLock lock(mutex_);
   computed_.erase(key);
-  if (figures) keep(key, *figures, std::max(kept_s_, kKeptFactor * (monotonic_s() - start_s)));
+  if (figures) {
+    keep(key, figures, std::max(kept_s_, factor_ * (monotonic_s() - start_s)));
+  } else if (figures.error().code != Code::kCancelled) {
+    keep(key, figures, kept_s_);  // those who wait must not try one after the other
+  }
   changed_.notify_all();
   return figures;
 }

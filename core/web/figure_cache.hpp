@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,25 +30,26 @@ class FigureCache {
   /// a journal (web.hpp), so that some are left for other pages.
   static constexpr std::size_t kOthersMax = 4;
 
-  /// `kept_s`: least time that figures are kept (s). Figures that take long to compute are kept longer.
-  explicit FigureCache(double kept_s = 2) : kept_s_(kept_s) {}
+  /// `kept_s`: least time that a result is kept (s). `factor`: figures are kept for so many times the time to compute them, if that
+  /// is longer.
+  explicit FigureCache(double kept_s = 2, double factor = 10) : kept_s_(kept_s), factor_(factor) {}
 
-  /// Figures that are kept, or else the result of `compute`. Errors are not kept. cancelled: `gone` has become true while this
-  /// waited. unavailable: kOthersMax other requests compute or wait.
+  /// The result that is kept, or else that of `compute`. cancelled: `gone` has become true while this waited. This error is not
+  /// kept. unavailable: kOthersMax other requests compute or wait.
   Result<Value> get(const Key& key, const Gone& gone, const Compute& compute);
 
  private:
   struct Kept {
-    Value figures;
+    Result<Value> figures;
     double until_s = 0;
   };
-  /// nil: they are not kept, or too old.
-  Value find(const Key& key) HONE_REQUIRES(mutex_);
-  void keep(const Key& key, const Value& figures, double seconds) HONE_REQUIRES(mutex_);
+  /// nullopt: it is not kept, or too old.
+  std::optional<Result<Value>> find(const Key& key) HONE_REQUIRES(mutex_);
+  void keep(const Key& key, const Result<Value>& figures, double seconds) HONE_REQUIRES(mutex_);
   Result<Value> compute_once(const Key& key, const Gone& gone, const Compute& compute)
       HONE_EXCLUDES(mutex_);
 
-  const double kept_s_;
+  const double kept_s_, factor_;
   Mutex mutex_;
   Condition changed_;
   std::map<Key, Kept> kept_ HONE_GUARDED_BY(mutex_);

@@ -27,6 +27,12 @@ class Held {
 };
 
 /// 503 with the reason.
+HttpReply busy(const std::string& why) {
+  HttpReply reply = http_error(503, why + "; try again");
+  reply.retry_after_s = 1;
+  return reply;
+}
+
 HttpReply no_answer(const Error& error) { return http_error(503, error.message); }
 
 HttpReply refused(const Error& error) {
@@ -135,11 +141,7 @@ HttpReply Web::api(const HttpRequest& request) const {
 
 HttpReply Web::of_episodes(const HttpRequest& request) const {
   const std::string_view path = request.path;
-  if (!readers_.try_acquire()) {
-    HttpReply busy = http_error(503, "other requests read the journal; try again");
-    busy.retry_after_s = 1;
-    return busy;
-  }
+  if (!readers_.try_acquire()) return busy("other requests read the journal");
   const Held held(readers_);
   const auto journal = chosen_journal(sources_.journals, request.query);
   if (!journal) return refused(journal.error());
@@ -163,6 +165,8 @@ HttpReply Web::about() const {
 
 HttpReply Web::live(const HttpRequest& request) const {
   if (!sources_.server) return http_error(404, "this is a journal without a server");
+  if (!live_readers_.try_acquire()) return busy("too many requests wait for the server");
+  const Held held(live_readers_);
   const auto reply = live_.get({}, request.gone, [this] { return ask_live(); });
   return reply ? HttpReply{.body = *reply} : no_answer(reply.error());
 }

@@ -27,10 +27,13 @@ struct WebSources {
 /// Requests that read the journal at the same time; others get 503.
 constexpr int kJournalReaders = 8;
 
-/// Time for which all browsers get the same reply of the server (s). Rationale: a server does not work more for more browsers.
+/// Requests for the live view at the same time; others get 503.
+constexpr int kLiveReaders = 16;
+/// Time for which all browsers get the same reply of the server (s). Rationale: more browsers must not mean more requests to the
+/// server.
 constexpr double kLiveKeptS = 0.2;
 
-/// [any thread] Each request reads the journal anew. Requests for the live view that come within kLiveKeptS share one reply.
+/// [any thread] Requests for episodes read the journal anew. /api/tasks and /api/live have caches (FigureCache).
 ///
 /// Theory of operation. `/`, `/app.js`, `/style.css` and `/icon.svg` are files that are compiled in. The script reads `/api/…`
 /// and builds the page from text nodes. All texts of a journal are hostile: submissions, compiler output, names. The headers
@@ -61,8 +64,9 @@ class Web {
   HttpReply of_episodes(const HttpRequest& request) const;
 
   const WebSources sources_;
-  mutable FigureCache live_{kLiveKeptS};
-  /// Requests that read the journal, at most half of the threads, so that probes are answered meanwhile.
+  mutable FigureCache live_{kLiveKeptS, 0};
+  mutable std::counting_semaphore<> live_readers_{kLiveReaders};
+  /// Requests that read the journal. With those for the live view, they leave threads for probes (cli/web_pages.cpp).
   mutable std::counting_semaphore<> readers_{kJournalReaders};
 };
 

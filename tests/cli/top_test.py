@@ -1,6 +1,7 @@
 """hone top in a pseudo-terminal: what it shows, and that it restores the terminal however it ends."""
 
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -210,7 +211,7 @@ class Top(unittest.TestCase):
             ran.send_signal(signal.SIGINT)
             self.assertEqual(ran.wait(WAIT_S), 0)
         away = [one["at"] for one in lines if "error" in one]
-        self.assertLess(min(b - a for a, b in zip(away, away[1:])), 1.5)
+        self.assertLess(min(b - a for a, b in itertools.pairwise(away)), 1.5)
 
     def test_mistakes_are_named(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:

@@ -266,7 +266,7 @@ def test_an_episode_has_its_prompt_differences_intervals_and_feedback(site: Site
     assert browser.value("document.querySelectorAll('.course .dot').length") == 1
     labels = browser.value("[...document.querySelectorAll('.course .label')].map((one) => one.textContent)")
     assert "not correct" in labels
-    assert any(float(one[:-1]) > 1 for one in labels if one.endswith("×"))
+    assert any(float(one[:-1]) > 1 for one in labels if one.endswith("\N{MULTIPLICATION SIGN}"))
     axis, *crosses = browser.value(
         "[document.querySelector('.course .solid').getBoundingClientRect().top,"
         " ...[...document.querySelectorAll('.course .cross')].map((one) => one.getBoundingClientRect().top)]"

@@ -326,7 +326,7 @@ TEST(Config, UserPlugins_AreFoundRelativeToTheFile) {
             "kevin");
 }
 
-TEST(Config, Port_MayBeAnInteger) {
+TEST(Config, WebListen_MayBeAnInteger) {
   for (const char* text : {"web: {listen: 5919}", "web: {listen: '5919'}"}) {
     const auto loaded = parse(text);
     ASSERT_TRUE(loaded) << loaded.error().message;

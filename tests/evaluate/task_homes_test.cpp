@@ -12,11 +12,11 @@ TaskHomes homes_of(int lanes) {
   return homes;
 }
 
-/// Three lanes. A first evaluation of "known" takes 3 s, a later one 1 s; lane 0 has it ready.
+/// Three lanes. "known" takes 2 s to prepare and 1 s to evaluate; lane 0 has it ready.
 TaskHomes homes_with_times() {
   TaskHomes homes = homes_of(3);
-  homes.add_time("known", 3, false);
-  homes.add_time("known", 1, true);
+  homes.add_preparation("known", 2);
+  homes.add_evaluation("known", 1);
   homes.set_ready(0, {"known"});
   return homes;
 }
@@ -34,7 +34,7 @@ TEST(TaskHomes, NewTask_ComesBeforeOneThatNeedsHelp) {
   EXPECT_GE(homes.rank(1, "new", 0), 0);
 }
 
-TEST(TaskHomes, LaneHelps_OnlyIfTheWaitIsLongerThanThePreparation) {
+TEST(TaskHomes, LaneHelpsAtOnce_OnlyIfTheWaitIsLongerThanThePreparation) {
   TaskHomes homes = homes_with_times();
   homes.add_waiting("known");
   homes.add_waiting("known");
@@ -43,6 +43,11 @@ TEST(TaskHomes, LaneHelps_OnlyIfTheWaitIsLongerThanThePreparation) {
   EXPECT_GE(homes.rank(1, "known", 0), 0);  // 3 s of waiting
   homes.begin(1, "known");
   EXPECT_LT(homes.rank(2, "known", 0), 0);  // two lanes share what is left
+  homes.end(1);
+  homes.add_waiting("known");
+  EXPECT_GE(homes.rank(2, "known", 0), 0);
+  homes.remove_waiting("known");
+  EXPECT_LT(homes.rank(2, "known", 0), 0);
 }
 
 TEST(TaskHomes, LaneThatEvaluatesATask_IsItsHome) {
@@ -55,11 +60,31 @@ TEST(TaskHomes, LaneThatEvaluatesATask_IsItsHome) {
   EXPECT_GE(homes.rank(2, "new", 0), 0);
 }
 
-TEST(TaskHomes, SubmissionThatWaitedLong_IsTakenByAnyLane) {
+TEST(TaskHomes, LaneThatDropsATask_IsNoHomeAnyMore) {
+  TaskHomes homes = homes_with_times();
+  homes.begin(0, "known");
+  homes.set_ready(0, {"other"});
+  EXPECT_LT(homes.rank(1, "known", 0), 0) << "lane 0 still evaluates it";
+  homes.end(0);
+  EXPECT_GE(homes.rank(1, "known", 0), 0);
+}
+
+TEST(TaskHomes, IdleLane_HelpsAfterTheTimeOfAPreparation) {
   TaskHomes homes = homes_with_times();
   homes.add_waiting("known");
-  EXPECT_LT(homes.rank(1, "known", 11.9), 0);
-  EXPECT_GE(homes.rank(1, "known", 12.1), 0);  // 4 times 3 s
+  EXPECT_LT(homes.rank(1, "known", 1.9), 0);
+  EXPECT_GE(homes.rank(1, "known", 2.0), 0);
+}
+
+/// A submission cannot make other lanes wait, however long the task's preparation has taken.
+TEST(TaskHomes, IdleLane_HelpsAfterFiveSecondsAtMost) {
+  TaskHomes homes = homes_of(2);
+  homes.add_preparation("slow", 300);
+  homes.add_evaluation("slow", 1);
+  homes.set_ready(0, {"slow"});
+  homes.add_waiting("slow");
+  EXPECT_LT(homes.rank(1, "slow", 4.9), 0);
+  EXPECT_GE(homes.rank(1, "slow", 5.0), 0);
 }
 
 TEST(TaskHomes, WithoutTimes_AllLanesHelp) {
@@ -70,7 +95,7 @@ TEST(TaskHomes, WithoutTimes_AllLanesHelp) {
   EXPECT_GE(homes.rank(1, "new", 0), 0);
 }
 
-TEST(TaskHomes, TaskWithoutTimes_HasThoseOfOthers) {
+TEST(TaskHomes, TaskWithoutTimes_UsesTheMeanOfAllTasks) {
   TaskHomes homes = homes_with_times();
   homes.set_ready(0, {"known", "other"});
   homes.add_waiting("other");
@@ -79,11 +104,19 @@ TEST(TaskHomes, TaskWithoutTimes_HasThoseOfOthers) {
 
 TEST(TaskHomes, TaskThatIsCheapToPrepare_IsHelpedAtOnce) {
   TaskHomes homes = homes_of(2);
-  homes.add_time("native", 1.1, false);
-  homes.add_time("native", 1.0, true);
+  homes.add_preparation("native", 0.1);
+  homes.add_evaluation("native", 1.0);
   homes.set_ready(0, {"native"});
   homes.add_waiting("native");
   EXPECT_GE(homes.rank(1, "native", 0), 0);
+}
+
+TEST(TaskHomes, SubmissionWithoutATask_IsTakenByAnyLane) {
+  TaskHomes homes = homes_with_times();
+  homes.add_waiting("");
+  homes.begin(0, "");
+  homes.add_waiting("");
+  EXPECT_EQ(homes.rank(1, "", 0), homes.rank(0, "known", 0));
 }
 
 }  // namespace

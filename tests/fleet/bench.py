@@ -1,4 +1,4 @@
-"""Measures servers behind one client: scripts/bench-fleet says how. Needs the Python client."""
+"""Measures clients with a list of servers: scripts/bench-fleet says how. Needs the Python client."""
 
 from __future__ import annotations
 
@@ -37,10 +37,6 @@ class Server:
             raise SystemExit(f"{program} serve ended with status {self.process.wait()}; its message is above")
         self.endpoint: str = json.loads(line)["endpoint"]
 
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(timeout=60)
-
 
 def play(client: hone.Client, kind: str, number: str, source: str) -> int:
     """Returns the number of requests or evaluations that are done."""
@@ -69,7 +65,7 @@ def work(
     end: float,
     done: multiprocessing.Queue,
 ) -> None:
-    """One worker process: `threads` episodes at a time, between two times of the monotonic clock."""
+    """Plays `threads` episodes at a time until `end`. Counts what is done from `start` on (monotonic clock)."""
     os.sched_setaffinity(0, cores)
     source, counts = SOURCE.read_text(), []
     with hone.connect(endpoints) as client:
@@ -150,7 +146,8 @@ def main() -> None:
     sets = [[cores[(n * options.cores + i) % len(cores)] for i in range(options.cores)] for n in range(options.servers)]
     servers: list[Server] = []
     try:
-        servers += [Server(options.hone, each) for each in sets]
+        for each in sets:
+            servers.append(Server(options.hone, each))
         all_of_them = [server.endpoint for server in servers]
         first = all_of_them[0]
         many = f"a list of {options.servers} servers"
@@ -162,7 +159,9 @@ def main() -> None:
             figures.append(compared(f"evaluations, {many} over one", [first], all_of_them, "evaluations", options))
     finally:
         for server in servers:
-            server.stop()
+            server.process.terminate()
+        for server in servers:
+            server.process.wait(timeout=60)
     if options.json:
         print(json.dumps(figures, indent=2))
         return

@@ -132,10 +132,34 @@ TEST(FigureCache, ManyOtherKeys_AreRefusedAndTheMainKeyIsNot) {
   EXPECT_TRUE(cache.get({"one more", ""}, never_gone, returns(1)));
 }
 
-TEST(FigureCache, Error_IsNotKept) {
+TEST(FigureCache, Error_IsKeptForAllThatWait) {
   FigureCache cache(kLong);
-  EXPECT_FALSE(cache.get(kMain, never_gone, []() -> Result<Value> { return unavailable("x"); }));
-  EXPECT_EQ(*cache.get(kMain, never_gone, returns(3)), Value(3));
+  std::atomic<int> computed{0};
+  const auto fails = [&]() -> Result<Value> {
+    ++computed;
+    return Error{Code::kUnavailable, "no server"};
+  };
+  for (int i = 0; i < 3; ++i) {
+    const auto failed = cache.get(kMain, never_gone, fails);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().message, "no server");
+  }
+  EXPECT_EQ(computed, 1);
+}
+
+TEST(FigureCache, ErrorOfARequestThatWasClosed_IsNotKept) {
+  FigureCache cache(kLong);
+  const auto cancelled = []() -> Result<Value> {
+    return Error{Code::kCancelled, "the request was closed"};
+  };
+  EXPECT_FALSE(cache.get(kMain, never_gone, cancelled));
+  EXPECT_TRUE(cache.get(kMain, never_gone, returns(1)));
+}
+
+TEST(FigureCache, WithoutAFactor_ASlowResultIsKeptNoLonger) {
+  FigureCache cache(0, 0);
+  EXPECT_EQ(*cache.get(kMain, never_gone, returns(1)), Value(1));
+  EXPECT_EQ(*cache.get(kMain, never_gone, returns(2)), Value(2));
 }
 
 }  // namespace

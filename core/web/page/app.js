@@ -365,7 +365,7 @@ function api(path, query) {
 function journalChoice(name, said, chosen, changed) {
   if (list(about.journals).length < 2) return null;
   const select = h("select", {name, id: name}, about.journals.map((one) => h("option", {value: one}, cut(one, 40))));
-  select.value = chosen || about.journals[0]; // an unknown one selects nothing, and the API names the error
+  select.value = chosen || about.journals[0]; // An unknown journal selects nothing; the API replies with an error.
   select.addEventListener("change", () => changed(select.value));
   return h("label", {}, said, select);
 }
@@ -651,14 +651,14 @@ function course(turns) {
   const crossed = bottom + 16, numbers = bottom + (rest.length ? 40 : 20), height = numbers + 6;
   const ends = timed.flatMap(({verdict}) => [verdict.speedup.value, num(verdict.speedup.low) || verdict.speedup.value, num(verdict.speedup.high) || verdict.speedup.value]);
   const low = Math.min(0.8, ...ends), top = Math.max(1.3, 1.1 * Math.max(...ends));
-  const high = top / low < 6 ? top : Math.max(top, top / low < 200 ? 2.2 : 11); // so that a mark is above 1
+  const high = top / low < 6 ? top : Math.max(top, top / low < 200 ? 2.2 : 11); // at least one mark is above 1
   const x = (turn) => left + 20 + ((width - left - 40) * (turn - 1)) / Math.max(turns.at(-1).turn - 1, 1);
   const y = (value) => 8 + ((bottom - 16) * Math.log(high / value)) / Math.log(high / low);
-  const marks = SCALES.find(([most]) => high / low < most)[1].filter((mark) => mark >= low && mark <= high);
+  const marks = (SCALES.find(([most]) => high / low < most) || SCALES.at(-1))[1].filter((mark) => mark >= low && mark <= high);
   const every = Math.ceil(turns.length / (width / 45));
   const label = (at, text, anchor, from) => s("text", {x: from, y: at, class: "label", "text-anchor": anchor}, text);
   const isWrong = (turn) => turn.verdict && turn.verdict.outcome !== "correct";
-  return s("svg", {class: "course", width: "100%", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `speedups of ${counted(timed.length, "turn")}, ${counted(rest.length, "turn")} without`},
+  return s("svg", {class: "course", width: "100%", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `speedups of ${counted(timed.length, "turn")}; ${counted(rest.length, "turn")} without a speedup`},
     marks.map((mark) => [s("line", {x1: left, x2: width, y1: y(mark), y2: y(mark), class: mark === 1 ? "base" : "axis"}), label(y(mark) + 4, `${mark}×`, "end", left - 6)]),
     s("line", {x1: left, x2: width, y1: bottom, y2: bottom, class: "base solid"}),
     turns.filter((_, i) => i % every === 0).map((turn) => label(numbers, String(turn.turn), "middle", x(turn.turn))),
@@ -741,7 +741,7 @@ function episodeView(name, query) {
           fact("Backend", reply.backend), fact("Environment", reply.environment), fact("Reward", `${reward.name || ""} ${reward.version || ""}`), fact("Seed", reply.seed), fact("Opened", date(reply.opened_at)),
           reply.parent ? fact(`Branched after turn ${num(reply.parent_turn)} of`, reply.parent, link(`episodes/${reply.parent}`, {journal})) : null,
           last ? fact("Return to date", figure(last.return_to_date)) : null),
-        chart, list(reply.returns).length ? h("p", {class: "dim"}, h("span", {class: "explained", title: "A return is a discounted sum of rewards: of this turn and the later ones, or of all turns. The parameters gamma and return of the reward decide."}, "Returns by turn"), `: ${list(reply.returns).map((one) => figure(one)).join(", ")}`) : null),
+        chart, list(reply.returns).length ? h("p", {class: "dim"}, h("span", {class: "explained", title: "A return is a discounted sum of rewards: of this turn and later ones, or of all turns. The reward's parameters gamma, return and horizon define it."}, "Returns by turn"), `: ${list(reply.returns).map((one) => figure(one)).join(", ")}`) : null),
       note ? h("p", {class: "warn"}, note) : null,
       list(reply.prompt).length ? h("section", {class: "card"}, h("details", {}, h("summary", {}, `Prompt (${counted(list(reply.prompt).length, "message")})`),
         list(reply.prompt).map((message) => h("div", {class: "message"}, h("div", {class: "role"}, message.role), h("pre", {}, typeof message.content === "string" ? message.content : JSON.stringify(message.content, null, 2)))))) : null,
@@ -751,7 +751,7 @@ function episodeView(name, query) {
     if (chosen) { chosen.scrollIntoView(); chosen.focus({preventScroll: true}); }
   }
   function failed() {
-    if (shown === "") node.replaceChildren(h("h1", {}, `Episode ${cut(name, 40)}`), h("p", {class: "empty"}, "It cannot be shown. ", h("a", {href: link("episodes", {journal})}, "All episodes")));
+    if (shown === "") node.replaceChildren(h("h1", {}, `Episode ${cut(name, 40)}`), h("p", {class: "empty"}, "This episode cannot be shown. ", h("a", {href: link("episodes", {journal})}, "All episodes")));
   }
   return {node, title: `Episode ${name}`, refresh, failed, every: 5000};
 }

@@ -44,8 +44,8 @@ def open_fleet(
         has_key: Whether the caller has a key file.
 
     Raises:
-        InvalidArgument: No addresses, the same address twice, something that is no address, or a
-            key for a fleet on Ray.
+        InvalidArgument: The list is empty, has an address twice or an entry that is no address; or
+            a key is given for a fleet on Ray.
         Unavailable: Ray is not running, or has no fleet of this name.
     """
     if isinstance(endpoint, str):
@@ -70,10 +70,11 @@ def _addresses(given: object) -> list[str]:
         for one in given:
             if not isinstance(one, str) or one.startswith("ray://"):
                 found = f"{one!r} in a list"
-            elif one in addresses:
+                break
+            if one in addresses:
                 found, expected = f"{one} twice", "expected each address once"
-            else:
-                addresses.append(one)
+                break
+            addresses.append(one)
         if not addresses and found is None:
             found = "no address"
     if found is not None:

@@ -518,7 +518,7 @@ class FleetConnection:
             connection = self._open(member.endpoint, self._connect_timeout)
             failure: Failure | None = connection.failure
             if failure is None and self._find is None:  # people wrote the addresses
-                refusal = _refusal_of_control(connection)
+                refusal = _refusal_of_control(member.endpoint, connection)
         except Exception as error:
             failure = ("internal", "infra", f"{member.endpoint}: {error}", False, None, "")
         with self._lock:
@@ -567,7 +567,7 @@ class FleetConnection:
             self.close()
 
     def _judge_controls(self, connecting: bool) -> Failure | None:
-        """Warns of control endpoints. While connecting, one without its main one is a failure."""
+        """Warns about control endpoints. While connecting, one without its main one is a failure."""
         controls, self._controls = self._controls, []
         for member, refusal in controls:
             said = (
@@ -610,15 +610,17 @@ class FleetConnection:
             ticket.look()
 
 
-def _refusal_of_control(connection: _core.Connection) -> str | None:
-    """What a server says if this is its control endpoint, which cannot begin an episode.
+def _refusal_of_control(endpoint: str, connection: _core.Connection) -> str | None:
+    """The server's refusal if this is its control endpoint; else None.
 
-    The hello of both endpoints is the same, so this asks for something that only the main endpoint
-    answers: an environment that does not exist, because the answer is short.
+    The hello of both endpoints is the same. Only the main endpoint answers ``describe``; the
+    unknown environment keeps the answer short. Addresses with another port than the control
+    endpoint are not asked, so that a busy server has no additional request.
     """
     hello = connection.hello()
-    if not hello or not hello.get("control"):
-        return None  # one endpoint serves all verbs
+    control = str((hello or {}).get("control") or "")
+    if control.rpartition(":")[2] != endpoint.rpartition(":")[2]:
+        return None
     _, failure = connection.submit("describe", {"environment": "none"}, QUESTION_S).result()
     return failure[2] if failure is not None and failure[0] == "failed_precondition" else None
 

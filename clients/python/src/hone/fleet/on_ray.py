@@ -169,12 +169,15 @@ class _Node:
     def _end_with_server(self) -> None:
         """Ends this actor's process when the server has ended, so that Ray starts both again."""
         status = self._process.wait()
-        if not self._stopped:
+        if self._stopped:
+            return
+        try:
             with self._log.open("rb") as log:  # keeps its end in Ray's log of this actor
                 log.seek(max(0, self._log.stat().st_size - LOG_KEPT))
                 said = log.read().decode(errors="replace")
-            print(f"{said}hone serve ended with {status}", file=sys.stderr, flush=True)
+            print(f"{said}hone serve ended with status {status}", file=sys.stderr, flush=True)
             shutil.rmtree(self._folder, ignore_errors=True)
+        finally:
             os._exit(1)
 
     def load(self) -> tuple[str, int]:
@@ -550,8 +553,13 @@ def write_key(path: str, name: str = "hone") -> None:
     """
     text: bytes = _get(_registry_of(name).key.remote(), REGISTRY_S)
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(text)
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(text)
+        except OSError:
+            os.unlink(path)
+            raise
     except OSError as error:
         raise InvalidArgument(
             f"{path}: {error.strerror}; expected the path of a new file", error_class="protocol"
