@@ -461,18 +461,6 @@ class LocalEvaluator : public Evaluator {
     return job;
   }
 
-  Result<Verdict> judge(Device& device, std::size_t index, Job& job) {
-    const bool was_ready = device.has_ready(job.task_key);
-    Result<Verdict> verdict = judging_.judge(device, job);
-    MutexLock lock(mutex_);
-    if (was_ready) {
-      homes_.add_evaluation(job.task_key, uses_.busy_s(index));
-    } else if (const double seconds = job.times.prepare_s(); seconds > 0) {
-      homes_.add_preparation(job.task_key, seconds);
-    }
-    return verdict;
-  }
-
   /// Ends a job that was judged. A profile gets facts; the verdict of a step with `profile` set gets findings.
   void finish_judged(const JobPtr& job, Result<Verdict> verdict, std::size_t index) {
     const Submission& s = job->submission;
@@ -503,7 +491,14 @@ class LocalEvaluator : public Evaluator {
                                                 fingerprint_)});
         continue;
       }
-      Result<Verdict> verdict = judge(device, index, **job);
+      const bool was_ready = device.has_ready((*job)->task_key);
+      Result<Verdict> verdict = judging_.judge(device, **job);
+      {
+        MutexLock lock(mutex_);
+        const double prepare_s = (*job)->times.prepare_s();
+        if (was_ready) homes_.add_evaluation((*job)->task_key, uses_.busy_s(index));
+        if (!was_ready && prepare_s > 0) homes_.add_preparation((*job)->task_key, prepare_s);
+      }
       if (!judge_without_plan(*job, verdict)) finish_judged(*job, std::move(verdict), index);
       device.make_ready();
     }

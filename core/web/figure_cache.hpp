@@ -30,8 +30,8 @@ class FigureCache {
   /// a journal (web.hpp), so that some are left for other pages.
   static constexpr std::size_t kOthersMax = 4;
 
-  /// `kept_s`: least time that a result is kept (s). `factor`: figures are kept for so many times the time to compute them, if that
-  /// is longer.
+  /// `kept_s`: least time that a result is kept (s). Figures are kept for `factor` times the time to compute them, if that is
+  /// longer.
   explicit FigureCache(double kept_s = 2, double factor = 10) : kept_s_(kept_s), factor_(factor) {}
 
   /// The result that is kept, or else that of `compute`. cancelled: `gone` has become true while this waited. This error is not

@@ -567,7 +567,7 @@ class FleetConnection:
             self.close()
 
     def _judge_controls(self, connecting: bool) -> Failure | None:
-        """Warns about control endpoints. While connecting, one without its main one is a failure."""
+        """Warns about control endpoints. In ``connect``, one without its main one is a failure."""
         controls, self._controls = self._controls, []
         for member, refusal in controls:
             said = (
