@@ -32,7 +32,7 @@ from hone.adapters._versions import require
 from hone.errors import InvalidArgument, Unavailable
 
 from .connection import FleetConnection
-from .routing import Router, Server
+from .routing import LOAD_FREE, Router, Server
 
 require("hone.fleet", "ray", "2.40", "3")
 
@@ -323,7 +323,8 @@ class RegistryRouter(Router):
     """Asks the registry, so that all clients place a group on one server and spread evenly."""
 
     def __init__(self, registry: Any) -> None:  # noqa: ANN401 - an actor's handle
-        super().__init__()
+        # Without the registry, many processes must agree on a group's server.
+        super().__init__(load_free=2 * LOAD_FREE)
         self._registry = registry
 
     def order(self, group: str | None, servers: Sequence[Server]) -> list[str]:
