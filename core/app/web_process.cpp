@@ -49,8 +49,8 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-/// The attributes of a child with a session of its own, released with it. Rationale: the kernel schedules sessions in groups,
-/// so the child can lower its priority without lowering the server's.
+/// Spawn attributes that give a child a session of its own. Rationale: the kernel may schedule a session as one group.
+/// set_priority() sets the nice value of the group, too, which in the server's session would lower the server's priority.
 class OwnSession {
  public:
   OwnSession() {

@@ -38,4 +38,8 @@ std::string readable_number(double number) {
   return text;
 }
 
+std::string counted_text(std::int64_t count, const std::string& unit) {
+  return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
+}
+
 }  // namespace hone

@@ -13,4 +13,7 @@ std::string readable_bytes(std::int64_t bytes);
 /// "86,400", "0.1", "1e+300": grouped where it is an integer of up to 15 digits.
 std::string readable_number(double number);
 
+/// "1 task", "2 tasks".
+std::string counted_text(std::int64_t count, const std::string& unit);
+
 }  // namespace hone

@@ -29,31 +29,37 @@ Browsers::Browsers(const std::string& url, std::size_t count) {
 
 Result<std::vector<double>> Browsers::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   stopped_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  MutexLock lock(mutex_);
   if (!status_) return status_.error();
   return live_s_;
+}
+
+bool Browsers::wait(double seconds) {
+  const double end_s = monotonic_s() + seconds;
+  MutexLock lock(mutex_);
+  while (!stopping_ && monotonic_s() < end_s)
+    stopped_.wait_for(mutex_, std::chrono::duration<double>(end_s - monotonic_s()));
+  return !stopping_;
 }
 
 void Browsers::browse(const std::string& url, std::size_t number, std::size_t count) {
   const View view = view_of(number);
   // Spreads the first requests over one interval.
   double wait_s = view.every_s * static_cast<double>(number) / static_cast<double>(count);
-  std::unique_lock lock(mutex_);
-  while (!stopped_.wait_for(lock, std::chrono::duration<double>(wait_s),
-                            [this] { return stopping_; })) {
-    lock.unlock();
+  while (wait(wait_s)) {
     const double begun_s = monotonic_s();
     const auto reply = http_get(url + view.path);
     const double took_s = monotonic_s() - begun_s;
-    lock.lock();
+    wait_s = std::max(view.every_s, 9 * took_s);
+    MutexLock lock(mutex_);
     if (!reply && status_.ok()) status_ = reply.error();
     if (view.path == kLive.path) live_s_.push_back(took_s);
-    wait_s = std::max(view.every_s, 9 * took_s);
   }
 }
 

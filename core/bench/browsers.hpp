@@ -1,14 +1,12 @@
 // Browsers: threads that ask a web process for data as the page in a browser does.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
 
 namespace hone {
@@ -25,11 +23,14 @@ class Browsers {
  private:
   void browse(const std::string& url, std::size_t number, std::size_t count);
 
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stopping_ = false;
-  Status status_;
-  std::vector<double> live_s_;
+  /// False: stop() was called meanwhile.
+  bool wait(double seconds);
+
+  Mutex mutex_;
+  Condition stopped_;
+  bool stopping_ HONE_GUARDED_BY(mutex_) = false;
+  Status status_ HONE_GUARDED_BY(mutex_);
+  std::vector<double> live_s_ HONE_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
 };
 

@@ -12,6 +12,7 @@
 #include "bench/host.hpp"
 #include "bench/real_host.hpp"
 #include "bench/restart.hpp"
+#include "bench/step_load.hpp"
 #include "model/figure.hpp"
 
 namespace hone {
@@ -19,53 +20,14 @@ namespace {
 
 constexpr double kGoalNoop = 0.5, kGoalReal = 0.9;
 
-using Requests = std::vector<BenchCrowd::Requests>;
-/// The source of the n-th step.
-using TextSource = std::function<std::string(std::size_t n)>;
-
-/// Requests for the steps of all clients, turn by turn, in new episodes.
-Result<Requests> steps_of(BenchCrowd& crowd, const std::string& task, std::size_t steps,
-                          std::size_t turns, const TextSource& source,
-                          std::vector<std::vector<Value>>& episodes) {
-  static std::size_t number = 0;  // unique in this process, so that no two sources are the same
-  HONE_ASSIGN(episodes, crowd.open(task, (steps + turns - 1) / turns));
-  Requests all(crowd.size());
-  for (std::size_t i = 0; i < crowd.size(); ++i) {
-    for (std::size_t turn = 1; turn <= turns; ++turn) {
-      for (const Value& episode : episodes[i]) {
-        if (all[i].size() == steps) break;
-        all[i].push_back(bench_step(episode, turn, source(++number)));
-      }
-    }
-  }
-  return all;
-}
-
-struct Load {
-  std::string task;
-  std::size_t steps;  ///< of each client, in each round
-  std::size_t turns;  ///< of an episode
-  std::size_t rounds;
-  TextSource source;
-};
-
 /// Figures of steps with and without the journal.
 struct Compared {
   std::vector<double> on, off, ratio;  ///< steps per second; `ratio` is on / off
   std::vector<double> on_s, off_s;     ///< duration of each step
 };
 
-Result<double> play(BenchCrowd& crowd, const Load& load, std::vector<double>& waits_s) {
-  std::vector<std::vector<Value>> episodes;
-  HONE_ASSIGN(const Requests requests,
-              steps_of(crowd, load.task, load.steps, load.turns, load.source, episodes));
-  HONE_ASSIGN(const double seconds, crowd.run(requests, &waits_s));
-  HONE_TRY(crowd.close(episodes));
-  return static_cast<double>(load.steps * crowd.size()) / seconds;
-}
-
 /// Runs both once in each round, and alternates which comes first.
-Result<Compared> compare(BenchCrowd& on, BenchCrowd& off, const Load& load) {
+Result<Compared> compare(BenchCrowd& on, BenchCrowd& off, const StepLoad& load) {
   Compared compared;
   for (std::size_t round = 0; round < load.rounds; ++round) {
     for (const bool journalled : {round % 2 == 0, round % 2 != 0}) {
@@ -125,8 +87,8 @@ Status add_noop(const JournalBenchOptions& options, Value& figures) {
     HONE_ASSIGN(auto off, NoopHost::start(host.open_reward, host.reward));
     HONE_ASSIGN(auto on, NoopHost::start(host.open_reward, host.reward, {{}, journal.get()}));
     const auto turns = static_cast<std::size_t>(NoopHost::kTurns);
-    Load load{NoopHost::kTask, host.steps, turns, host.rounds,
-              [](std::size_t n) { return "int main() { return " + std::to_string(n) + "; }"; }};
+    StepLoad load{NoopHost::kTask, host.steps, turns, host.rounds,
+                  [](std::size_t n) { return "int main() { return " + std::to_string(n) + "; }"; }};
     BenchCrowd many_on(on->server().endpoint(), options.clients);
     BenchCrowd many_off(off->server().endpoint(), options.clients);
     HONE_ASSIGN(const Compared many, compare(many_on, many_off, load));
@@ -146,9 +108,6 @@ Status add_noop(const JournalBenchOptions& options, Value& figures) {
 }
 
 Status add_real(const JournalBenchOptions& options, Value& figures) {
-  const auto numbered = [](const std::string& source) {
-    return [&source](std::size_t n) { return "// step " + std::to_string(n) + "\n" + source; };
-  };
   {
     HONE_ASSIGN(const RealHost on, RealHost::start(options, "real.db"));
     HONE_ASSIGN(const RealHost off, RealHost::start(options, ""));
@@ -156,7 +115,7 @@ Status add_real(const JournalBenchOptions& options, Value& figures) {
     BenchCrowd many_off(off.server->endpoint(), options.clients);
     HONE_ASSIGN(const Compared many, compare(many_on, many_off,
                                              {options.task, options.builds, 1, options.build_rounds,
-                                              numbered(options.source)}));
+                                              numbered_steps(options.source)}));
     figures.push(rate_figure("steps that build and measure with the journal, " +
                                  std::to_string(options.clients) + " clients",
                              many, kGoalReal));
@@ -165,7 +124,7 @@ Status add_real(const JournalBenchOptions& options, Value& figures) {
     HONE_ASSIGN(const RealHost on, RealHost::start(options, "broken.db"));
     BenchCrowd one(on.server->endpoint(), 1);
     std::vector<double> waits_s;
-    HONE_TRY(play(one, {options.task, 16, 4, 1, numbered(options.broken)}, waits_s));
+    HONE_TRY(play(one, {options.task, 16, 4, 1, numbered_steps(options.broken)}, waits_s));
   }
   for (const auto& [name, file] :
        {std::pair("a step that builds and measures, in the journal", "real.db"),

@@ -8,11 +8,13 @@
 
 #include "app/web_process.hpp"
 #include "base/clock.hpp"
+#include "base/readable.hpp"
 #include "bench/browsers.hpp"
 #include "bench/client.hpp"
 #include "bench/host.hpp"
 #include "bench/real_host.hpp"
 #include "bench/restart.hpp"
+#include "bench/step_load.hpp"
 #include "http/http_server.hpp"
 #include "model/figure.hpp"
 
@@ -102,10 +104,10 @@ Status compare(const std::string& url, const Play& play, std::size_t rounds,
 void add_rates(const std::string& what, const std::vector<double>& without,
                const std::map<std::size_t, WithBrowsers>& with, Value& figures) {
   for (const auto& [count, found] : with) {
-    figures.push(bench_figure(
-        what + " with " + std::to_string(count) + (count == 1 ? " browser" : " browsers"),
-        quantile(found.rate, 0.5), "1/s", quantile(without, 0.5), quantile(found.ratio, 0.5),
-        kRateGoal));
+    figures.push(
+        bench_figure(what + " with " + counted_text(static_cast<std::int64_t>(count), "browser"),
+                     quantile(found.rate, 0.5), "1/s", quantile(without, 0.5),
+                     quantile(found.ratio, 0.5), kRateGoal));
   }
 }
 
@@ -132,7 +134,7 @@ Status add_noop(const WebBenchOptions& bench, const std::string& endpoint, const
   std::vector<double> without;
   std::map<std::size_t, WithBrowsers> with{{1, {}}, {kMany, {}}};
   HONE_TRY(compare(url, play, options.host.rounds, without, with));
-  add_rates("no-op steps of " + std::to_string(options.clients) + " clients", without, with,
+  add_rates("repeated steps of " + std::to_string(options.clients) + " clients", without, with,
             figures);
   const double one = quantile(with[1].live_s, 0.5) * 1e3;
   const double many = quantile(with[kMany].live_s, 0.99) * 1e3;
@@ -148,25 +150,14 @@ Status add_real(const WebBenchOptions& bench, Value& figures) {
   HONE_ASSIGN(const RealHost host, RealHost::start(options, path.filename()));
   HONE_ASSIGN(const auto web, open_web(bench.program, host.server->endpoint(), path));
   BenchCrowd crowd(host.server->endpoint(), options.clients);
-  std::size_t number = 0;
-  const Play play = [&]() -> Result<double> {
-    HONE_ASSIGN(const auto episodes, crowd.open(options.task, options.builds));
-    std::vector<BenchCrowd::Requests> requests;
-    for (const auto& names : episodes) {
-      requests.emplace_back();
-      for (const Value& name : names) {
-        requests.back().push_back(
-            bench_step(name, 1, "// step " + std::to_string(++number) + "\n" + options.source));
-      }
-    }
-    HONE_ASSIGN(const double seconds, crowd.run(requests));
-    HONE_TRY(crowd.close(episodes));
-    return static_cast<double>(options.clients * options.builds) / seconds;
-  };
-  HONE_TRY(play());  // prepares the task
+  const StepLoad load{options.task, options.builds, 1, options.build_rounds,
+                      numbered_steps(options.source)};
+  std::vector<double> waits_s;
+  const Play play_round = [&] { return play(crowd, load, waits_s); };
+  HONE_TRY(play_round());  // prepares the task
   std::vector<double> without;
   std::map<std::size_t, WithBrowsers> with{{kMany, {}}};
-  HONE_TRY(compare(web->url(), play, options.build_rounds, without, with));
+  HONE_TRY(compare(web->url(), play_round, options.build_rounds, without, with));
   add_rates("steps of " + std::to_string(options.clients) + " clients that build and measure",
             without, with, figures);
   return {};
@@ -190,7 +181,7 @@ Result<Value> bench_web(const WebBenchOptions& bench) {
     HONE_ASSIGN(const auto web, open_web(bench.program, host->server().endpoint(), path));
     say("the first screens of the page");
     HONE_TRY(add_screens(options, *web, episode, figures));
-    say("no-op steps with browsers");
+    say("repeated steps with browsers");
     HONE_TRY(add_noop(bench, host->server().endpoint(), web->url(), figures));
     HONE_ASSIGN(const double bytes, peak_bytes(web->pid()));
     figures.push(bench_bound("peak memory of the web process", bytes / 1e6, "MB",

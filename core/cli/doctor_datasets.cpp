@@ -4,6 +4,7 @@
 
 #include "app/host.hpp"
 #include "base/clock.hpp"
+#include "base/readable.hpp"
 #include "cli/doctor_probe.hpp"
 #include "episode/catalog.hpp"
 #include "terminal/terminal.hpp"
@@ -15,7 +16,7 @@ constexpr std::size_t kTries = 3;  // a few tasks of a dataset may be unsupporte
 
 DoctorFinding examine_tasks(const Catalog& catalog, const std::vector<const TaskSummary*>& tasks) {
   const std::string what = "dataset " + tasks.front()->dataset;
-  const std::string count = std::to_string(tasks.size()) + (tasks.size() == 1 ? " task" : " tasks");
+  const std::string count = counted_text(static_cast<std::int64_t>(tasks.size()), "task");
   std::string first_error;
   for (std::size_t i = 0; i < std::min(kTries, tasks.size()); ++i) {
     const double begun_s = monotonic_s();

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/readable.hpp"
 #include "cli/journal_options.hpp"
 #include "journal/journal.hpp"
 
@@ -74,8 +75,7 @@ class JournalCommand : public Command {
       for (const std::string& line : wrong) terminal.line(line);
       terminal.line(
           wrong.empty()
-              ? "sound, with " + std::to_string(episodes) +
-                    (episodes == 1 ? " episode" : " episodes")
+              ? "sound, with " + counted_text(episodes, "episode")
               : "damaged; restore a backup, or export the readable episodes with `hone export`");
     }
     return wrong.empty() ? kExitOk : kExitNo;

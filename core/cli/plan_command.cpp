@@ -8,6 +8,7 @@
 #include "app/parts.hpp"
 #include "app/record_plan.hpp"
 #include "base/files.hpp"
+#include "base/readable.hpp"
 #include "base/utf8.hpp"
 #include "cli/command.hpp"
 #include "hone/recorded_plan_reader.hpp"
@@ -46,10 +47,6 @@ std::string bytes_text(std::uint64_t bytes) {
   std::size_t unit = 0;
   for (; size >= 1024 && unit + 1 < std::size(kUnits); ++unit) size /= 1024;
   return short_number(size) + " " + kUnits[unit];
-}
-
-std::string count_text(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// The memory that a step refers to: "task 0" or "private 3".
@@ -385,9 +382,9 @@ class PlanCommand : public Command {
     table(terminal, texts, "at every call:", plan.run);
     terminal.line();
     terminal.line(plan.architecture + ", " + bytes_text(bytes) + ", " +
-                  count_text(plan.images.size(), "image") + " of code, " +
-                  bytes_text(private_bytes(plan)) + " of private memory, " +
-                  count_text(plan.streams, "stream"));
+                  counted_text(static_cast<std::int64_t>(plan.images.size()), "image") +
+                  " of code, " + bytes_text(private_bytes(plan)) + " of private memory, " +
+                  counted_text(static_cast<std::int64_t>(plan.streams), "stream"));
     return kExitOk;
   }
 

@@ -78,7 +78,7 @@ std::string count_text(double count) {
   return known ? grouped_number(static_cast<std::int64_t>(std::llround(count))) : "–";
 }
 /// "1 client", "2 clients"
-std::string counted_text(double count, const std::string& unit) {
+std::string counted_unit(double count, const std::string& unit) {
   return count_text(count) + " " + unit + (count == 1 ? "" : "s");
 }
 /// "build failed", as on the web page.
@@ -307,12 +307,12 @@ std::vector<Row> TopView::head(std::size_t columns) const {
       count_text(number_or_nan(member_or_nil(evaluator, "queue"))) + " wait for a builder, " +
           count_text(number_or_nan(member_or_nil(evaluator, "pending"))) + " under way, " +
           count_text(number_or_0(member_or_nil(evaluator, "devices")) - failing) + " of " +
-          counted_text(number_or_nan(member_or_nil(evaluator, "devices")), "device") + " working",
+          counted_unit(number_or_nan(member_or_nil(evaluator, "devices")), "device") + " working",
       failing > 0 ? Colour::kRed : Colour::kPlain));
   rows.push_back(labelled("busy", busy_text(10) + " (last 10 s)"));
   rows.push_back(labelled(
       "episodes", count_text(number_or_nan(member_or_nil(episodes, "open"))) + " open, " +
-                      counted_text(number_or_nan(member_or_nil(episodes, "clients")), "client") +
+                      counted_unit(number_or_nan(member_or_nil(episodes, "clients")), "client") +
                       ", journal " +
                       (journal.is_map() ? bytes_text(number_or_nan(member_or_nil(journal, "bytes")))
                                         : "none")));
@@ -375,7 +375,7 @@ std::vector<Row> TopView::tasks(std::size_t lines) const {
                     number_cell(count_text(number_or_nan(member_or_nil(*of, "unscored"))))});
   }
   if (shown < order.size())
-    rows.push_back({{"… " + counted_text(static_cast<double>(order.size() - shown), "more task"),
+    rows.push_back({{"… " + counted_unit(static_cast<double>(order.size() - shown), "more task"),
                      Colour::kDim}});
   if (order.empty()) rows.push_back({{"no finished turn yet", Colour::kDim}});
   return rows;

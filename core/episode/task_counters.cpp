@@ -29,7 +29,7 @@ Value TaskCounters::Histogram::value(const std::array<double, 10>& bounds) const
 void TaskCounters::OfTask::add(const TurnFacts& facts) {
   if (!facts.scored) ++unscored;
   reward.add(facts.reward, Histogram::kRewards);
-  if (!(facts.speedup > 0)) return;  // none: NaN
+  if (!(facts.speedup > 0)) return;  // NaN: the turn has no speedup
   speedup.add(facts.speedup, Histogram::kSpeedups);
   if (std::isfinite(facts.speedup)) speedup_log_sum += std::log(facts.speedup);
 }

@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint64_t kOftenLeast = 5;
 constexpr double kOftenShare = 0.05;
 
-/// Whether an evaluation reached a stage. StageTimes writes 0 for most stages that it did not reach, and omits the others.
+/// Whether an evaluation reached a stage. StageTimes writes 0 for a stage that was not reached, or omits it. "wait"
+/// may be 0 for an evaluation that reached a device, so it counts if any stage of the device does.
 bool reached(const std::map<std::string, double>& stage_ms, const std::string& stage) {
   const auto took = [&stage_ms](const std::string& name) {
     const auto found = stage_ms.find(name);

@@ -561,7 +561,7 @@ class LocalEvaluator : public Evaluator {
   FairQueue<JobPtr> waiting_ HONE_GUARDED_BY(mutex_), built_ HONE_GUARDED_BY(mutex_);
   std::vector<JobPtr> judged_ HONE_GUARDED_BY(mutex_);  ///< current job of each entry of devices_
   std::vector<double> idle_since_s_
-      HONE_GUARDED_BY(mutex_);  ///< of each entry of devices_, since its last job
+      HONE_GUARDED_BY(mutex_);  ///< when each entry of devices_ ended its last job; 0: it had none
   TaskHomes homes_ HONE_GUARDED_BY(
       mutex_);  ///< of the jobs in built_ and judged_; its lanes are the entries of devices_
 };

@@ -31,9 +31,10 @@ class FairQueue {
   }
 
   /// Takes an item of the client whose turn it is. Among its episodes, the item with the smallest rank(item)
-  /// (an int) is taken; of equal ranks, the one that is nearest to its turn. An episode whose rank is at least 0
-  /// may be passed over kPassedMost times. An item with a negative rank is not taken and keeps its place, without
-  /// a limit, and so does a client that has no other items.
+  /// (an int) is taken; of equal ranks, the one that is nearest to its turn. An episode is passed over at most
+  /// kPassedMost times while the rank of its first item is at least 0. An item with a negative rank is not taken;
+  /// its episode keeps its place and may be passed over without a limit. A client that has only such items keeps
+  /// its place, too.
   template <typename Rank>
   std::optional<T> pop_by(Rank rank) {
     for (auto turn = client_order_.begin(); turn != client_order_.end(); ++turn) {

@@ -19,7 +19,7 @@ struct StageTimes {
   /// A stage begins now; with kPrepare an attempt at a verdict does, which may not be the first.
   void begin(JudgeStage stage);
 
-  /// The time in which the task was prepared, without waits for others (s); 0: unknown.
+  /// Time to prepare the task, without waits for other lanes (s); 0: unknown.
   double prepare_s() const;
   /// Writes stage_ms, of an evaluation that has just ended.
   void fill(Verdict& verdict) const;
@@ -27,7 +27,7 @@ struct StageTimes {
  private:
   /// 0: not reached.
   double begun(JudgeStage stage) const;
-  /// Time of waits for others in this period (ms).
+  /// Time spent waiting for other lanes in this period (ms).
   double waited_ms(double from_s, double to_s) const;
 };
 

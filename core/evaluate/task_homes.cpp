@@ -7,8 +7,8 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kTasksMax = 1 << 14;  // limits the memory for times
-constexpr double kIdleMaxS = 5;             // a preparation that took longer met other work
-constexpr double kNewShare = 0.25;          // of the newest time in a moving average
+constexpr double kIdleMaxS = 5;  // as long as a large module takes; more may be due to other work
+constexpr double kNewShare = 0.25;  // of the newest time in a moving average
 
 }  // namespace
 

@@ -9,6 +9,8 @@
 #include <limits>
 #include <tuple>
 
+#include "base/readable.hpp"
+
 namespace hone {
 namespace {
 
@@ -36,10 +38,6 @@ std::string bytes_text(double bytes) {
   if (bytes >= 1e6) return number(bytes / 1e6, " MB");
   if (bytes >= 1e3) return number(bytes / 1e3, " kB");
   return number(bytes, " bytes");
-}
-
-std::string count_text(std::int64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// A positive number among the device's facts; 0: unknown.
@@ -121,14 +119,14 @@ class Rules {
     if (slowest == nullptr) return;
     std::string text;
     const auto mention = [&text](std::int64_t count, const char* what) {
-      if (count > 0) text += (text.empty() ? "" : ", ") + count_text(count, what);
+      if (count > 0) text += (text.empty() ? "" : ", ") + counted_text(count, what);
     };
     mention(slowest->calls, "function call");
     mention(slowest->gathers, "gather load");
     mention(slowest->divisions, "division");
-    add(slowest->calls > 0 ? 0.8 : 0.4, "The innermost loop " + place_of(*slowest) + " has " +
-                                            text + " in " +
-                                            count_text(slowest->instructions, "instruction") + ".");
+    add(slowest->calls > 0 ? 0.8 : 0.4,
+        "The innermost loop " + place_of(*slowest) + " has " + text + " in " +
+            counted_text(slowest->instructions, "instruction") + ".");
   }
   void narrow_vectors() {
     const double widest = fact(input_.device, "vector_bytes");
@@ -136,7 +134,7 @@ class Rules {
       if (!loop.is_vectorized || loop.vector_bytes <= 0) continue;
       if (static_cast<double>(loop.vector_bytes) >= widest || is_memory_bound()) continue;
       add(0.3, "The loop at line " + std::to_string(loop.line) + " uses vectors of " +
-                   count_text(loop.vector_bytes, "byte") + "; the processor has vectors of " +
+                   counted_text(loop.vector_bytes, "byte") + "; the processor has vectors of " +
                    number(widest, " bytes") + ".");
       return;
     }
@@ -149,10 +147,10 @@ class Rules {
       const std::int64_t bytes = kernel.spill_stores_bytes + kernel.spill_loads_bytes;
       if (bytes == 0 && kernel.stack_bytes == 0) continue;
       add(0.85, "Kernel '" + kernel.kernel + "' keeps " +
-                    (bytes > 0 ? "spilled registers (" + count_text(bytes, "byte") +
+                    (bytes > 0 ? "spilled registers (" + counted_text(bytes, "byte") +
                                      " of loads and stores)"
-                               : "an array of " + count_text(kernel.stack_bytes, "byte")) +
-                    " in local memory, with " + count_text(kernel.registers, "register") +
+                               : "an array of " + counted_text(kernel.stack_bytes, "byte")) +
+                    " in local memory, with " + counted_text(kernel.registers, "register") +
                     " for each thread. Use fewer live values for each thread.");
       return;
     }
@@ -199,7 +197,7 @@ class Rules {
         const double share = resident * threads / threads_max;
         if (share >= 0.5 || is_memory_bound()) continue;
         add(0.5, "Blocks of " + number(threads, " threads") + " with " +
-                     count_text(kernel.registers, "register") + " for each thread fill at most " +
+                     counted_text(kernel.registers, "register") + " for each thread fill at most " +
                      percent(share) + " of a multiprocessor's threads.");
         return;
       }

@@ -128,7 +128,7 @@ struct TurnLine {
   bool scored = false;
   double speedup = std::numeric_limits<double>::quiet_NaN();
   double reward = std::numeric_limits<double>::quiet_NaN();
-  /// The interval of the speedup. JournalReader::each_turn() does not read it; reply() has it.
+  /// The interval of the speedup. JournalReader::each_turn() does not read it; JournalReader::reply() contains it.
   double low = std::numeric_limits<double>::quiet_NaN();
   double high = std::numeric_limits<double>::quiet_NaN();
   std::string reply = {};  ///< MessagePack, as sent; empty unless it was requested

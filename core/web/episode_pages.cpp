@@ -147,12 +147,13 @@ Value value_of(const std::string& reply) {
   return value ? *value : Value();
 }
 
-/// The task of this journal whose name without its dataset is `id`; empty if there is none.
+/// The task of this journal whose name ends with "/" and `id`, among the 1000 most frequent ones; empty if there is none.
 Result<std::string> full_task_name(const JournalReader& reader, const std::string& id) {
   HONE_ASSIGN(std::vector<std::string> tasks, reader.names(JournalReader::Name::kTask));
   std::erase_if(tasks, [&id](const std::string& task) { return !task.ends_with("/" + id); });
   if (tasks.size() > 1) {
-    return invalid_argument("task: found '" + id + "', expected " + tasks[0] + " or " + tasks[1]);
+    return invalid_argument("task: found '" + id + "', expected " + tasks[0] + " or " + tasks[1] +
+                            (tasks.size() > 2 ? ", or another task of this name" : ""));
   }
   return tasks.empty() ? std::string() : tasks[0];
 }

@@ -64,7 +64,8 @@ Result<Value> FigureCache::compute_once(const Key& key, const Gone& gone, const 
   if (figures) {
     keep(key, figures, std::max(kept_s_, factor_ * (monotonic_s() - start_s)));
   } else if (figures.error().code != Code::kCancelled) {
-    keep(key, figures, kept_s_);  // those who wait must not try one after the other
+    keep(key, figures,
+         kept_s_);  // otherwise each waiting request would repeat the failed computation
   }
   changed_.notify_all();
   return figures;

@@ -30,8 +30,9 @@ class FigureCache {
   /// a journal (web.hpp), so that some are left for other pages.
   static constexpr std::size_t kOthersMax = 4;
 
-  /// `kept_s`: least time that a result is kept (s). Figures are kept for `factor` times the time to compute them, if that is
-  /// longer.
+  /// `kept_s`: time for which a result is kept (s). Figures are kept for `factor` times the time to compute them, if that is longer;
+  /// with 10, a key is computed for at most about a tenth of the time. If there are more than kKeptMax keys, some are evicted
+  /// earlier.
   explicit FigureCache(double kept_s = 2, double factor = 10) : kept_s_(kept_s), factor_(factor) {}
 
   /// The result that is kept, or else that of `compute`. cancelled: `gone` has become true while this waited. This error is not

@@ -52,8 +52,8 @@ class TaskFigures {
 
   /// `ended_return`: the return of the episode that this turn ended; NaN if it ended none.
   void add(const TurnLine& turn, double ended_return = std::numeric_limits<double>::quiet_NaN());
-  /// Reads the intervals of the best speedups that value() shows and that add() did not have, one for each task. `read`: the
-  /// interval of a turn; NaN: it has none. Stops at the first error.
+  /// For each task that value() lists, and for all tasks together, reads the interval of the best speedup, unless add() got it.
+  /// `read`: the interval of a turn; NaN: it has none. Stops at the first error.
   Status read_intervals(const std::function<Result<std::pair<double, double>>(
                             std::uint64_t episode, std::int64_t turn)>& read);
   /// {"tasks": [{"task", "episodes", "attempts", "unscored", "outcomes": {NAME: COUNT}, "correct", "success", "fast_p": {"1": SHARE},

@@ -26,13 +26,14 @@ class Held {
   std::counting_semaphore<>& semaphore_;
 };
 
-/// 503 with the reason.
+/// 503 for too many requests, with a time after which to try again.
 HttpReply busy(const std::string& why) {
   HttpReply reply = http_error(503, why + "; try again");
   reply.retry_after_s = 1;
   return reply;
 }
 
+/// 503 with the server's error.
 HttpReply no_answer(const Error& error) { return http_error(503, error.message); }
 
 HttpReply refused(const Error& error) {

@@ -42,7 +42,7 @@ TEST(TaskHomes, LaneHelpsAtOnce_OnlyIfTheWaitIsLongerThanThePreparation) {
   homes.add_waiting("known");
   EXPECT_GE(homes.rank(1, "known", 0), 0);  // 3 s of waiting
   homes.begin(1, "known");
-  EXPECT_LT(homes.rank(2, "known", 0), 0);  // two lanes share what is left
+  EXPECT_LT(homes.rank(2, "known", 0), 0);  // two lanes have the task, so each needs half the time
   homes.end(1);
   homes.add_waiting("known");
   EXPECT_GE(homes.rank(2, "known", 0), 0);

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import hone
+from simulate import count, duration
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = "add_relu"
@@ -29,7 +30,7 @@ class Server:
         command = ["taskset", "-c", ",".join(map(str, cores)), program, "serve", "--json"]
         command += ["--endpoint", "tcp://127.0.0.1:0", "--control", "", "--set", "log.level=warning"]
         command += ["--set", "evaluate.client_max=100000", "--set", "server.limits.client_evaluations=100000"]
-        command += ["--set", "evaluate.max_interval=0"]  # counts evaluations, however steady the machine is
+        command += ["--set", "evaluate.max_interval=0"]  # a noisy machine must not stop the benchmark
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -65,19 +66,22 @@ def work(
     end: float,
     done: multiprocessing.Queue,
 ) -> None:
-    """Plays `threads` episodes at a time until `end`. Counts what is done from `start` on (monotonic clock)."""
+    """Plays `threads` episodes at a time until `end`. Reports what ended after `start`.
+
+    Both are times of time.monotonic(). What counts are requests or evaluations, as `kind` says.
+    """
     os.sched_setaffinity(0, cores)
     source, counts = SOURCE.read_text(), []
     with hone.connect(endpoints) as client:
 
         def loop(thread: int) -> None:
-            count = 0
+            total = 0
             for number in itertools.count():
                 if time.monotonic() >= end:
                     break
                 got = play(client, kind, f"{os.getpid()}-{thread}-{number}", source)
-                count += got if start <= time.monotonic() <= end else 0
-            counts.append(count)
+                total += got if start <= time.monotonic() <= end else 0
+            counts.append(total)
 
         running = [threading.Thread(target=loop, args=(thread,)) for thread in range(threads)]
         for one in running:
@@ -128,12 +132,12 @@ def compared(
 
 def main() -> None:
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--servers", type=int, default=4)
-    parser.add_argument("--cores", type=int, default=max(1, (os.cpu_count() or 1) // 5))
-    parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--at-once", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--servers", type=count, default=4)
+    parser.add_argument("--cores", type=count, default=max(1, (os.cpu_count() or 1) // 5))
+    parser.add_argument("--workers", type=count, default=4)
+    parser.add_argument("--at-once", type=count, default=8)
+    parser.add_argument("--seconds", type=duration, default=10)
+    parser.add_argument("--rounds", type=count, default=ROUNDS)
     parser.add_argument("--hone", default=str(ROOT / "build/release/hone"))
     parser.add_argument("--requests-only", action="store_true")
     parser.add_argument("--json", action="store_true")

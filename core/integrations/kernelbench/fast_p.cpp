@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/readable.hpp"
 #include "base/utf8.hpp"
 #include "judge/timing/statistics.hpp"
 
@@ -177,7 +178,7 @@ void print(Terminal& terminal, const Analysis& analysis) {
     const bool one = pass.problems == 1;
     terminal.line("pass@" + std::to_string(k) + "    " + fixed(pass.chance, 3) + " over the " +
                   (one ? "problem" : std::to_string(pass.problems) + " problems") + " with " +
-                  std::to_string(k) + (k == 1 ? " sample" : " samples") + " or more");
+                  counted_text(k, "sample") + " or more");
   }
   terminal.line();
   std::vector<Row> rows;

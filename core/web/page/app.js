@@ -651,7 +651,7 @@ function course(turns) {
   const crossed = bottom + 16, numbers = bottom + (rest.length ? 40 : 20), height = numbers + 6;
   const ends = timed.flatMap(({verdict}) => [verdict.speedup.value, num(verdict.speedup.low) || verdict.speedup.value, num(verdict.speedup.high) || verdict.speedup.value]);
   const low = Math.min(0.8, ...ends), top = Math.max(1.3, 1.1 * Math.max(...ends));
-  const high = top / low < 6 ? top : Math.max(top, top / low < 200 ? 2.2 : 11); // at least one mark is above 1
+  const high = top / low < 6 ? top : Math.max(top, top / low < 90 ? 2.2 : 11); // so that at least one mark is above 1
   const x = (turn) => left + 20 + ((width - left - 40) * (turn - 1)) / Math.max(turns.at(-1).turn - 1, 1);
   const y = (value) => 8 + ((bottom - 16) * Math.log(high / value)) / Math.log(high / low);
   const marks = (SCALES.find(([most]) => high / low < most) || SCALES.at(-1))[1].filter((mark) => mark >= low && mark <= high);

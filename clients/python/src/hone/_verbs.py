@@ -409,7 +409,7 @@ class EpisodeVerbs(EpisodeState, Generic[EpisodeT]):
 
     @property
     def endpoint(self) -> str | None:
-        """Address of the episode's server, if its client has several servers; else None."""
+        """Address of the episode's server, if its client has a list or a fleet; else None."""
         home_of = getattr(self.client._connection, "home", None)  # of a FleetConnection
         home = home_of(self.id) if home_of is not None else None
         return None if home is None else str(home.endpoint)

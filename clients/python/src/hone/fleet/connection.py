@@ -42,7 +42,7 @@ RETRY_S = 2.0
 OTHERS_S = 1.0
 #: Time without an answer from a server until the log has a warning (s).
 WARN_S = 10.0
-#: Time that a server has to say whether an address is its main endpoint (s).
+#: Timeout of the request that checks for a control endpoint (s).
 QUESTION_S = 5.0
 #: Time that a server without episodes is kept after it has left the fleet (s).
 LEFT_S = 60.0
@@ -341,7 +341,7 @@ class FleetConnection:
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{one.endpoint} ({one.state})" for one in self.members())
-        return f"closed connection to {shown}" if self.closed else f"connection to {shown}"
+        return ("closed " if self.closed else "") + f"connection to {shown}"
 
     @property
     def closed(self) -> bool:
@@ -517,7 +517,9 @@ class FleetConnection:
         try:
             connection = self._open(member.endpoint, self._connect_timeout)
             failure: Failure | None = connection.failure
-            if failure is None and self._find is None:  # people wrote the addresses
+            if (
+                failure is None and self._find is None
+            ):  # a list by hand; Ray has main endpoints only
                 refusal = _refusal_of_control(member.endpoint, connection)
         except Exception as error:
             failure = ("internal", "infra", f"{member.endpoint}: {error}", False, None, "")
@@ -567,7 +569,7 @@ class FleetConnection:
             self.close()
 
     def _judge_controls(self, connecting: bool) -> Failure | None:
-        """Warns about control endpoints. In ``connect``, one without its main one is a failure."""
+        """Warns about control endpoints; in ``connect``, one without its main one is a failure."""
         controls, self._controls = self._controls, []
         for member, refusal in controls:
             said = (

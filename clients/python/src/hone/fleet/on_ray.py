@@ -62,7 +62,7 @@ SILENT_S = 5.0
 STATE_S = 5.0
 #: Bytes of a server's log that remain in Ray's log after it has ended by itself.
 LOG_KEPT = 64 << 10
-#: Characters of a reason of Ray in a message.
+#: Maximum length of Ray's error text in a message (characters).
 SAID_MAX = 400
 #: Time that a client waits for the registry before it chooses by itself (s).
 REGISTRY_S = 5.0
@@ -83,7 +83,7 @@ class Launch:
         port: 0 for any.
         keys: The files of the servers' folder of keys.
         client_key: The key file of the fleet's clients.
-        web_key: The key file of the servers' web processes, which may only look.
+        web_key: The key file of the servers' web processes, of the role ``monitor``.
     """
 
     fleet: str
@@ -249,7 +249,7 @@ class _Registry:
         return [self._endpoints[index] for index in sorted(self._endpoints)]
 
     def status(self) -> list[dict[str, Any]]:
-        """The servers' rows of ``on_ray.status``, from what was last known."""
+        """A row for each server, with its last known address and number of episodes."""
         self.endpoints()
         return [
             {
@@ -323,7 +323,8 @@ class RegistryRouter(Router):
     """Asks the registry, so that all clients place a group on one server and spread evenly."""
 
     def __init__(self, registry: Any) -> None:  # noqa: ANN401 - an actor's handle
-        # Without the registry, many processes must agree on a group's server.
+        # For times without the registry. Twice the limit of a list, because the many processes of a
+        # fleet must agree on a group's server.
         super().__init__(load_free=2 * LOAD_FREE)
         self._registry = registry
 

@@ -33,7 +33,8 @@ __all__ = [
 #: spread better, larger ones leave more groups on their first choice.
 SLACK = 1.1
 #: Below this load the bound does not apply: clients with few episodes must agree on a group's
-#: server. About one group: with twice that, one client leaves servers of a small fleet idle.
+#: server. 8 is the size of a typical group. With 16, one client put two groups on a server while
+#: other servers of a small fleet were idle.
 LOAD_FREE = 8
 #: Groups that a router remembers.
 GROUPS_MAX = 100_000
