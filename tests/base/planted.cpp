@@ -1,4 +1,5 @@
 // Deliberate faults. A sanitizer build must report them; otherwise its silence means nothing.
+#include <atomic>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -9,8 +10,15 @@ namespace {
 
 int counter = 0;
 
+// One access after the other, as ThreadSanitizer may miss two at the same instant. A relaxed atomic
+// tells the time and orders nothing, so the two accesses remain a race.
 void race() {
-  std::thread other([] { ++counter; });
+  std::atomic<bool> written{false};
+  std::thread other([&written] {
+    ++counter;
+    written.store(true, std::memory_order_relaxed);
+  });
+  while (!written.load(std::memory_order_relaxed)) std::this_thread::yield();
   ++counter;
   other.join();
 }
