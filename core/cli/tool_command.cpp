@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/golden.hpp"
 #include "terminal/progress.hpp"
+#include "web/roofline.hpp"
 
 namespace hone {
 namespace {
@@ -33,7 +34,8 @@ class ToolCommand : public Command {
   }
   std::vector<std::string> examples() const override {
     if (fixed_)
-      return {"hone profile softmax kernel.cpp", "hone profile softmax kernel.cpp --json"};
+      return {"hone profile softmax kernel.cpp", "hone profile softmax kernel.cpp --json",
+              "hone profile matmul kernel.cpp --roofline roofline.svg"};
     return {"hone tool sanitize softmax kernel.cpp     # memory errors with their lines",
             "hone tool disassemble softmax kernel.cpp  # its innermost loops",
             "hone tool hardware softmax"};
@@ -63,6 +65,12 @@ class ToolCommand : public Command {
                  language_);
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print the facts and the verdict as JSON"}, json_);
+    if (!fixed_) return;
+    options.text(
+        {.name = "--roofline",
+         .doc = "write a picture (SVG) to this file: the rates of kernel and baseline below "
+                "those that memory and arithmetic permit"},
+        roofline_);
   }
 
   int run(Terminal& terminal) override {
@@ -81,6 +89,11 @@ class ToolCommand : public Command {
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
     const auto task = (*host)->catalog().find_for(loaded->config.backend, task_);
     if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");
+    if (!roofline_.empty() && (*task)->flops.empty())
+      return terminal.fail(
+          failed_precondition("task " + (*task)->id +
+                              " has no 'flops', the number of its floating-point operations, "
+                              "which a roofline needs"));
     return examine(terminal, **host, **environment, *task, loaded->config.backend, tool);
   }
 
@@ -114,9 +127,19 @@ class ToolCommand : public Command {
     } else {
       terminal.line(observation.find("feedback")->as_string());
     }
+    if (!roofline_.empty() && !found->facts.as_map().empty()) {
+      if (const Status written = write_roofline(*task, found->facts); !written)
+        return terminal.fail(written.error());
+      if (!json_) terminal.line("Roofline: " + roofline_);
+    }
     const Value* findings = tool == Tool::kSanitize ? found->facts.find("findings") : nullptr;
     const bool is_clean = findings == nullptr || findings->as_array().empty();
     return is_clean && (!found->verdict || found->verdict->correct()) ? kExitOk : kExitNo;
+  }
+
+  Status write_roofline(const Task& task, const Value& facts) const {
+    HONE_ASSIGN(const Roofline roofline, roofline_of_profile(task.title, facts));
+    return write_file(roofline_, roofline_svg(roofline));
   }
 
   Result<Value> action_of(const Task& task, const std::string& backend, Tool tool) const {
@@ -143,7 +166,7 @@ class ToolCommand : public Command {
 
   const std::optional<Tool> fixed_;
   ConfigOptions config_;
-  std::string tool_, task_, file_, language_;
+  std::string tool_, task_, file_, language_, roofline_;
   bool json_ = false;
 };
 

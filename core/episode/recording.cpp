@@ -9,7 +9,11 @@
 
 namespace hone {
 
-Sha256 task_hash(const Task& task) { return sha256(to_msgpack(task_to_value(task))); }
+Sha256 task_hash(const Task& task) {
+  Task judged = task;
+  judged.flops.clear();  // only profiles have it
+  return sha256(to_msgpack(task_to_value(judged)));
+}
 
 Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,
                                                   const Catalog& tasks) {

@@ -1,4 +1,4 @@
-// ProcessorSpeed: clock rate and memory bandwidth of one core, measured.
+// ProcessorSpeed: clock rate, memory bandwidth and arithmetic rate of one core, measured.
 #pragma once
 
 namespace hone {
@@ -7,9 +7,11 @@ struct ProcessorSpeed {
   double clock_hz = 0;          ///< rate of additions that each depend on the one before
   double bytes_per_second = 0;  ///< of reads from memory, by one core
   int vector_bytes = 0;         ///< of the widest vectors
+  double f32_flops = 0;         ///< per second; fused multiplications and additions count two each
+  double f64_flops = 0;
 };
 
-/// Measures on this core, in a thread of its own (about 100 ms).
+/// Measures on this core, in a thread of its own (about 400 ms).
 ProcessorSpeed measure_processor(int core);
 
 }  // namespace hone

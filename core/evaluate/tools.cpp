@@ -191,15 +191,18 @@ Value facts_with_speed(Value facts, const EvaluatorOptions& options, std::size_t
   static const ProcessorSpeed speed = measure_processor(options.devices.at(device).cores.front());
   facts.set("clock_hz", speed.clock_hz)
       .set("vector_bytes", speed.vector_bytes)
-      .set("dram_bytes_per_second", speed.bytes_per_second);
+      .set("dram_bytes_per_second", speed.bytes_per_second)
+      .set("flops_per_second_max",
+           Value::map({{"f32", speed.f32_flops}, {"f64", speed.f64_flops}}));
   return facts;
 }
 
 Value facts_of_hardware(const EvaluatorOptions& options, const Value& device,
                         const std::string& fingerprint) {
   Value facts = Value::map({{"backend", options.backend}, {"fingerprint", fingerprint}});
-  for (const char* name : {"name", "architecture", "multiprocessors", "memory_bytes", "cache_bytes",
-                           "dram_bytes_per_second", "clock_hz", "vector_bytes", "limits"}) {
+  for (const char* name :
+       {"name", "architecture", "multiprocessors", "memory_bytes", "cache_bytes",
+        "dram_bytes_per_second", "flops_per_second_max", "clock_hz", "vector_bytes", "limits"}) {
     if (const Value* found = device.find(name)) facts.set(name, *found);
   }
   return facts;

@@ -39,7 +39,7 @@ Value facts_of_profile(const Task& task, const EvaluatorOptions& options,
 /// The findings in the facts of a profile, the most important first; empty if there are none.
 std::vector<std::string> findings_in(const Value& facts);
 
-/// The device's facts. A processor's also have its clock rate, vector width and memory bandwidth. The first call measures
+/// The device's facts. A processor's also have its clock rate, vector width, and its rates of memory and arithmetic. The first call measures
 /// them on the core of `device`, whose thread calls before its first job, so that this device times nothing meanwhile.
 Value facts_with_speed(Value facts, const EvaluatorOptions& options, std::size_t device);
 

@@ -40,6 +40,13 @@ std::string bytes_text(double bytes) {
   return number(bytes, " bytes");
 }
 
+std::string flops_text(double flops) {
+  if (flops >= 1e12) return number(flops / 1e12, " TFLOP");
+  if (flops >= 1e9) return number(flops / 1e9, " GFLOP");
+  if (flops >= 1e6) return number(flops / 1e6, " MFLOP");
+  return number(flops, " FLOP");
+}
+
 /// A positive number among the device's facts; 0: unknown.
 double fact(const Value& facts, const char* name) {
   const Value* found = facts.find(name);
@@ -50,6 +57,21 @@ std::string place_of(const CodeBlock& block) {
   if (block.line_first == 0) return "of '" + block.function + "'";
   if (block.line_first == block.line_last) return "at line " + std::to_string(block.line_first);
   return "at lines " + std::to_string(block.line_first) + " to " + std::to_string(block.line_last);
+}
+
+/// Floating-point operations per second in the task's type; 0: unknown. Rationale: a device's matrix units, which are many
+/// times faster, compute 16-bit types, and single precision where TF32 is allowed.
+double flops_per_second_max(const ProfileInput& input, bool is_processor) {
+  const Value* rates = input.device.find("flops_per_second_max");
+  if (rates == nullptr) return 0;
+  const auto has = [&input](DType dtype) {
+    return std::any_of(input.task.tensors.begin(), input.task.tensors.end(),
+                       [dtype](const Tensor& tensor) { return tensor.dtype == dtype; });
+  };
+  if (has(DType::kF64)) return fact(*rates, "f64");
+  const bool may_use_matrix_units = has(DType::kF16) || has(DType::kBF16) ||
+                                    input.task.precision.find(" on") != std::string::npos;
+  return may_use_matrix_units && !is_processor ? 0 : fact(*rates, "f32");
 }
 
 class Rules {
@@ -70,6 +92,7 @@ class Rules {
       local_memory();
     }
     memory();
+    arithmetic();
     left_out();
     std::stable_sort(found_.begin(), found_.end(),
                      [](const Sentence& a, const Sentence& b) { return a.weight > b.weight; });
@@ -238,6 +261,19 @@ class Rules {
             advice);
   }
 
+  /// Only if arithmetic limits the task more than memory does.
+  void arithmetic() {
+    if (std::isnan(figures_.flops_share)) return;
+    if (figures_.flops_share < figures_.memory_share) return;
+    const std::string done =
+        "A call needs " + flops_text(figures_.flops) + ": " +
+        flops_text(figures_.flops_per_second) + "/s, " + percent(figures_.flops_share) +
+        " of the " + flops_text(figures_.peak_flops_per_second) + "/s that the vector units can do";
+    if (figures_.flops_share >= kComputeBound)
+      return add(0.76, done + ". It is compute-bound: only fewer operations help.");
+    add(0.35, done + ".");
+  }
+
   void left_out() {
     std::string text;
     for (const std::string& what : input_.code.left_out) text += (text.empty() ? "" : "; ") + what;
@@ -245,6 +281,7 @@ class Rules {
   }
 
   static constexpr double kMemoryBound = 0.6;
+  static constexpr double kComputeBound = 0.6;
   static constexpr double kFromMemory = 1.25;  // above it, the data cannot come from memory
   static constexpr double kLaunchBoundUs = 4;  // a launch takes 2 to 4 µs of a device
   const ProfileInput& input_;
@@ -268,10 +305,17 @@ ProfileFigures profile_figures(const ProfileInput& input) {
   figures.bytes = least_bytes(input.task);
   figures.bytes_per_second = seconds > 0 ? figures.bytes / seconds : kUnknown;
   // Of one core on a processor.
-  const double cores = input.plan == nullptr ? static_cast<double>(input.task.threads) : 1;
-  const double memory = cores * fact(input.device, "dram_bytes_per_second");
-  figures.memory_share = memory > 0 ? figures.bytes_per_second / memory : kUnknown;
   const double clock = fact(input.device, "clock_hz");
+  const bool is_processor = clock > 0;
+  const double cores = is_processor ? static_cast<double>(input.task.threads) : 1;
+  const auto known = [](double value) { return value > 0 ? value : kUnknown; };
+  figures.peak_bytes_per_second = known(cores * fact(input.device, "dram_bytes_per_second"));
+  figures.memory_share = figures.bytes_per_second / figures.peak_bytes_per_second;
+  figures.peak_flops_per_second = known(cores * flops_per_second_max(input, is_processor));
+  figures.flops = known(flops_of_call(input.task));
+  figures.flops_per_second = seconds > 0 ? figures.flops / seconds : kUnknown;
+  figures.flops_share = figures.flops_per_second / figures.peak_flops_per_second;
+  figures.intensity = figures.bytes > 0 ? figures.flops / figures.bytes : kUnknown;
   double outputs = 0;
   for (const Tensor& tensor : input.task.tensors) {
     const auto count = element_count(tensor, input.task.timed);

@@ -13,6 +13,10 @@ struct ProfileFigures {
   double bytes = 0, bytes_per_second = 0;
   double memory_share = 0;  ///< of what the device can read from memory
   double cycles_per_output = 0;
+  /// What the device can do in a second, of a processor on the cores that the task grants.
+  double peak_bytes_per_second = 0, peak_flops_per_second = 0;
+  /// Floating-point operations of the task; each byte that must be moved has `intensity` of them.
+  double flops = 0, flops_per_second = 0, flops_share = 0, intensity = 0;
 };
 
 ProfileFigures profile_figures(const ProfileInput& input);

@@ -235,6 +235,9 @@ void read_limits(Fields& f, Task& task) {
   task.cache_warm = f.choice_or("cache", "cold", {"cold", "warm"}) == "warm";
   task.own_kernels = f.choice_or("own_kernels", "optional", {"optional", "expected", "required"});
   task.precision = f.text_or("precision", "", 200);
+  if (f.has("flops")) {
+    if (const Value* flops = f.value("flops")) task.flops = expression_text(f, "flops", *flops);
+  }
 }
 
 /// Of the generators by the reference, those that fill the inputs of a family.
@@ -312,6 +315,13 @@ Status check_consistent(Fields& f, Task& task) {
       if (auto value = evaluate_expression(s.value, dims); !value) {
         f.mistake(where, "scalar " + s.name + ": " + value.error().message);
       }
+    }
+    if (task.flops.empty()) continue;
+    const auto flops = evaluate_expression(task.flops, dims);
+    if (!flops) {
+      f.mistake(where, "flops: " + flops.error().message);
+    } else if (*flops < 0) {
+      f.mistake(where, "flops: found " + std::to_string(*flops) + ", expected at least 0");
     }
   }
   return f.finish();
@@ -451,30 +461,32 @@ Value task_to_value(const Task& task) {
   for (const auto& [name, b] : task.backends) {
     backends.set(name, backend_value(b));
   }
-  return Value::map({{"dataset", task.dataset},
-                     {"id", task.id},
-                     {"title", task.title},
-                     {"description", task.description},
-                     {"split", task.split},
-                     {"tags", texts_value(task.tags)},
-                     {"entry", task.entry},
-                     {"dims", texts_value(task.dims)},
-                     {"tensors", tensors_value(task)},
-                     {"scalars", scalars_value(task)},
-                     {"arguments", texts_value(task.arguments)},
-                     {"families", std::move(families)},
-                     {"shapes", Value::map({{"shown", shown_value(task.shown)},
-                                            {"hidden", hidden_value(task.hidden)},
-                                            {"timed", dims_value(task.timed)}})},
-                     {"tolerance", tolerance_value(task.tolerance)},
-                     {"alignment", task.alignment},
-                     {"threads", task.threads},
-                     {"memory_mb", task.memory_mb},
-                     {"run_seconds", task.run_seconds},
-                     {"cache", task.cache_warm ? "warm" : "cold"},
-                     {"own_kernels", task.own_kernels},
-                     {"precision", task.precision},
-                     {"backends", std::move(backends)}});
+  Value value = Value::map({{"dataset", task.dataset},
+                            {"id", task.id},
+                            {"title", task.title},
+                            {"description", task.description},
+                            {"split", task.split},
+                            {"tags", texts_value(task.tags)},
+                            {"entry", task.entry},
+                            {"dims", texts_value(task.dims)},
+                            {"tensors", tensors_value(task)},
+                            {"scalars", scalars_value(task)},
+                            {"arguments", texts_value(task.arguments)},
+                            {"families", std::move(families)},
+                            {"shapes", Value::map({{"shown", shown_value(task.shown)},
+                                                   {"hidden", hidden_value(task.hidden)},
+                                                   {"timed", dims_value(task.timed)}})},
+                            {"tolerance", tolerance_value(task.tolerance)},
+                            {"alignment", task.alignment},
+                            {"threads", task.threads},
+                            {"memory_mb", task.memory_mb},
+                            {"run_seconds", task.run_seconds},
+                            {"cache", task.cache_warm ? "warm" : "cold"},
+                            {"own_kernels", task.own_kernels},
+                            {"precision", task.precision},
+                            {"backends", std::move(backends)}});
+  if (!task.flops.empty()) value.set("flops", task.flops);
+  return value;
 }
 
 const Generator& generator_for(const Family& family, const std::string& tensor) {
@@ -587,6 +599,12 @@ double least_bytes(const Task& task) {
     if (count) bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
   }
   return bytes;
+}
+
+double flops_of_call(const Task& task) {
+  if (task.flops.empty()) return 0;
+  const auto flops = evaluate_expression(task.flops, task.timed);
+  return flops ? static_cast<double>(*flops) : 0;
 }
 
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims) {

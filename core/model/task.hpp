@@ -127,6 +127,10 @@ struct Task {
   /// "conv_tf32 on". Empty: the precision of their types.
   std::string precision = {};
 
+  /// Expression: the floating-point operations of one call of the obvious algorithm, a multiplication and an
+  /// addition counted as two. For profiles. Empty: unknown.
+  std::string flops = {};
+
   std::map<std::string, BackendSources, std::less<>> backends;  ///< by backend name
 
   /// Set by the judge in its own copy: the reference's answers have the types of the outputs instead of
@@ -162,6 +166,8 @@ std::set<std::string> reference_forms(const Task& task);
 Result<std::int64_t> element_count(const Tensor& tensor, const Dims& dims);
 /// Bytes of all tensors at the timed shape: the least that a call moves.
 double least_bytes(const Task& task);
+/// Floating-point operations of a call at the timed shape (`Task::flops`); 0: unknown.
+double flops_of_call(const Task& task);
 /// The extent of each axis.
 Result<std::vector<std::int64_t>> extents(const Tensor& tensor, const Dims& dims);
 

@@ -18,6 +18,11 @@ Status check_facts(const Value& written) {
   for (const char* key : {"memory_bytes", "cache_bytes", "multiprocessors"})
     f.integer(key, 0, kAny);
   for (const char* key : {"bytes_per_second_max", "dram_bytes_per_second"}) f.number(key, 0, 1e300);
+  if (const Value* flops = f.map_or_null("flops_per_second_max")) {
+    Fields rates = f.inside("flops_per_second_max", *flops);
+    rates.number_or("f32", 0, 0, 1e300);
+    f.adopt(rates.finish_loosely());
+  }
   f.flag("host_memory_reachable");
   f.map("limits");
   f.array("throttled");

@@ -14,6 +14,7 @@
 #include "model/verdict.hpp"
 #include "web/html_text.hpp"
 #include "web/page_files.hpp"
+#include "web/svg.hpp"
 
 namespace hone {
 namespace {
@@ -67,13 +68,6 @@ std::string counted(const Value& map, std::string_view key, const std::string& u
   const std::string number = count(map, key);
   return number + " " + unit + (number == "1" ? "" : "s");
 }
-/// A coordinate of a drawing.
-std::string at(double value) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.1f", value);
-  return digits;
-}
-
 std::string date(double seconds) {
   if (!(std::fabs(seconds) < 253402300800)) return "–";
   return utc_text(seconds, "%Y-%m-%d %H:%M:%S");
@@ -187,17 +181,9 @@ std::string group_table(const Value& journal, const char* key, const char* title
 
 // ---- drawings
 
-std::string line_html(double x1, double y1, double x2, double y2, const char* look) {
-  return "<line x1=\"" + at(x1) + "\" y1=\"" + at(y1) + "\" x2=\"" + at(x2) + "\" y2=\"" + at(y2) +
-         "\" class=\"" + look + "\"/>";
-}
-std::string label_html(double x, double y, const std::string& said, const char* anchor) {
-  return "<text x=\"" + at(x) + "\" y=\"" + at(y) + "\" class=\"label\" text-anchor=\"" + anchor +
-         "\">" + said + "</text>";
-}
 std::string svg(double width, double height, const std::string& said, const std::string& content) {
-  return "<svg class=\"chart\" width=\"100%\" viewBox=\"0 0 " + at(width) + " " + at(height) +
-         "\" role=\"img\" aria-label=\"" + said + "\">" + content + "</svg>\n";
+  return "<svg class=\"chart\" width=\"100%\" viewBox=\"0 0 " + svg_number(width) + " " +
+         svg_number(height) + "\" role=\"img\" aria-label=\"" + said + "\">" + content + "</svg>\n";
 }
 
 std::string outcomes_html(const Value& all) {
@@ -218,8 +204,9 @@ std::string outcomes_html(const Value& all) {
   for (const auto& [outcome, n] : counts) {
     const double share = static_cast<double>(n) / static_cast<double>(total);
     const std::string look = outcome_class(outcome);
-    bar += "<rect x=\"" + at(x) + "\" y=\"0\" width=\"" + at(std::max(kWidth * share - 0.4, 0.3)) +
-           "\" height=\"16\" class=\"" + look + "\"/>";
+    bar += "<rect x=\"" + svg_number(x) + "\" y=\"0\" width=\"" +
+           svg_number(std::max(kWidth * share - 0.4, 0.3)) + "\" height=\"16\" class=\"" + look +
+           "\"/>";
     x += kWidth * share;
     legend +=
         "<li><svg width=\"10\" height=\"10\" viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect "
@@ -227,7 +214,8 @@ std::string outcomes_html(const Value& all) {
         look + "\"/></svg>" + html_cut(outcome_title(outcome), kNameShown) + " <b>" +
         grouped_number(n) + "</b> <span class=\"dim\">" + percent_text(share) + "</span></li>";
   }
-  return "<svg width=\"100%\" height=\"16\" viewBox=\"0 0 " + at(kWidth) + " " + at(kHeight) +
+  return "<svg width=\"100%\" height=\"16\" viewBox=\"0 0 " + svg_number(kWidth) + " " +
+         svg_number(kHeight) +
          "\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"shares of the outcomes\">" +
          bar + "</svg>\n<ul class=\"legend\">" + legend + "</ul>\n";
 }
@@ -245,23 +233,24 @@ std::string speedups_html(const Value& journal) {
     return kLeft + (kWidth - kLeft - 10) * (std::log2(speedup) - low) / (high - low);
   };
   const double base = kHeight - kBottom;
-  std::string drawn = line_html(kLeft, base, kWidth, base, "axis");
+  std::string drawn = svg_line(kLeft, base, kWidth, base, "axis");
   for (const Value& bar : bars) {
     const double from = number(bar, "from"), to = number(bar, "to"), n = number(bar, "attempts");
     const double height = (base - 12) * n / top;
-    drawn += "<rect x=\"" + at(x(from) + 0.5) + "\" y=\"" + at(base - height) + "\" width=\"" +
-             at(std::max(x(to) - x(from) - 1, 0.5)) + "\" height=\"" + at(height) + "\" class=\"" +
-             (to <= 1 ? "bar low" : "bar") + "\"><title>" + times_text(from) + " to " +
-             times_text(to) + ": " + count(bar, "attempts") + "</title></rect>";
+    drawn += "<rect x=\"" + svg_number(x(from) + 0.5) + "\" y=\"" + svg_number(base - height) +
+             "\" width=\"" + svg_number(std::max(x(to) - x(from) - 1, 0.5)) + "\" height=\"" +
+             svg_number(height) + "\" class=\"" + (to <= 1 ? "bar low" : "bar") + "\"><title>" +
+             times_text(from) + " to " + times_text(to) + ": " + count(bar, "attempts") +
+             "</title></rect>";
   }
   const double step = std::max(1.0, std::ceil((high - low) / 10));
   for (double mark = std::ceil(low / step) * step; mark <= high; mark += step)
     drawn +=
-        label_html(x(std::exp2(mark)), kHeight - 6, figure_text(std::exp2(mark)) + "×", "middle");
+        svg_label(x(std::exp2(mark)), kHeight - 6, figure_text(std::exp2(mark)) + "×", "middle");
   for (const double p : {1.0, 1.5, 2.0, 5.0}) {
-    if (std::log2(p) <= high) drawn += line_html(x(p), 8, x(p), base, "base");
+    if (std::log2(p) <= high) drawn += svg_line(x(p), 8, x(p), base, "base");
   }
-  drawn += label_html(kLeft - 6, 18, figure_text(top), "end");
+  drawn += svg_label(kLeft - 6, 18, figure_text(top), "end");
   return svg(kWidth, kHeight, "numbers of correct attempts by speedup", drawn) +
          paragraph("Correct attempts by speedup. The dashed lines are at 1×, 1.5×, 2× and 5×.");
 }
@@ -293,22 +282,22 @@ std::string course_html(const Value& journal, const char* key, const std::string
   const auto shown = [&](double value) {
     return logarithmic ? times_text(std::exp(value)) : figure_text(value);
   };
-  std::string drawn = line_html(kLeft, y(0), kWidth, y(0), logarithmic ? "base" : "axis");
-  drawn += label_html(kLeft - 6, y(high) + 4, shown(high), "end");
-  if (y(low) - y(high) > 24) drawn += label_html(kLeft - 6, y(low) + 4, shown(low), "end");
+  std::string drawn = svg_line(kLeft, y(0), kWidth, y(0), logarithmic ? "base" : "axis");
+  drawn += svg_label(kLeft - 6, y(high) + 4, shown(high), "end");
+  if (y(low) - y(high) > 24) drawn += svg_label(kLeft - 6, y(low) + 4, shown(low), "end");
   if (y(low) - y(0) > 12 && y(0) - y(high) > 12)
-    drawn += label_html(kLeft - 6, y(0) + 4, shown(0), "end");
+    drawn += svg_label(kLeft - 6, y(0) + 4, shown(0), "end");
   std::string trace, dots;
   for (const auto& [time, value] : points) {
-    trace += (trace.empty() ? "" : " ") + at(x(time)) + "," + at(y(value));
-    dots += "<circle cx=\"" + at(x(time)) + "\" cy=\"" + at(y(value)) +
+    trace += (trace.empty() ? "" : " ") + svg_number(x(time)) + "," + svg_number(y(value));
+    dots += "<circle cx=\"" + svg_number(x(time)) + "\" cy=\"" + svg_number(y(value)) +
             "\" r=\"2.5\" class=\"dot\"><title>" + date(time) + ": " + shown(value) +
             "</title></circle>";
   }
   if (points.size() > 1) drawn += "<polyline points=\"" + trace + "\" class=\"trace\"/>";
-  drawn += dots + label_html(kLeft, kHeight - 6, date(begin), "start");
+  drawn += dots + svg_label(kLeft, kHeight - 6, date(begin), "start");
   if (points.size() > 1)
-    drawn += label_html(kWidth - 4, kHeight - 6, date(points.back().first), "end");
+    drawn += svg_label(kWidth - 4, kHeight - 6, date(points.back().first), "end");
   return "<h3>" + said + "</h3>\n" + svg(kWidth, kHeight, said + " over time", drawn);
 }
 

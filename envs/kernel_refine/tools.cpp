@@ -177,6 +177,9 @@ std::string hardware_text(const Value& facts) {
   add("memory_bytes", 1 << 30, "Memory (GiB)");
   add("cache_bytes", 1 << 20, "L2 cache (MiB)");
   add("dram_bytes_per_second", 1e9, "Memory bandwidth (GB/s)");
+  if (const double flops = number_of(member_or_nil(facts, "flops_per_second_max"), "f32");
+      flops > 0)
+    text += "Single-precision arithmetic (GFLOP/s): " + number(std::round(flops / 1e9)) + "\n";
   return text + "Toolchain: " + text_of(facts, "fingerprint") + "\n";
 }
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 from cli_test import GOLDEN, HONE, QUICK, hone
 
@@ -113,6 +114,24 @@ class Judging(unittest.TestCase):
         self.assertRegex(shown.splitlines()[0], r"ms\s+note$")
         for flags in re.findall(r"^Flags: (.+)", shown, re.MULTILINE):
             self.assertTrue(shown.splitlines()[1].endswith(flags), shown)
+
+    def test_profile_draws_a_roofline(self) -> None:
+        tasks = GOLDEN.parents[1]
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "roofline.svg"
+            ran = hone("profile", "matmul", tasks / "matmul/baseline.cpp", "--roofline", picture, *QUICK)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertRegex(ran.stdout, r"A call needs 65\.5 MFLOP: \S+ GFLOP/s, ")
+            self.assertIn(f"Roofline: {picture}", ran.stdout)
+            drawn = picture.read_text()
+            self.assertRegex(drawn, r"kernel: \S+ GFLOP/s, \S+ % of the roof")
+            self.assertRegex(drawn, r"memory: \S+ GB/s")
+            ElementTree.fromstring(drawn)
+            picture.unlink()
+            ran = hone("profile", "transpose", tasks / "transpose/baseline.cpp", "--roofline", picture, *QUICK)
+            self.assertEqual((ran.returncode, ran.stdout), (3, ""))
+            self.assertIn("task transpose has no 'flops'", ran.stderr)
+            self.assertFalse(picture.exists())
 
     def test_doctor_takes_a_file_by_its_option_alone(self) -> None:
         ran = hone("doctor", "server.yaml")

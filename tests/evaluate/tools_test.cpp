@@ -264,6 +264,9 @@ TEST(Tools, Profile_HasTimesAndShares) {
   EXPECT_GT(found.facts.find("time_us")->as_double(), 0);
   EXPECT_GT(found.facts.find("memory_share")->as_double(), 0);
   EXPECT_GT(found.facts.find("cycles_per_output")->as_double(), 0);
+  EXPECT_EQ(found.facts.find("flops")->as_double(), 2 * 2097152.0);
+  EXPECT_GT(found.facts.find("flops_share")->as_double(), 0);
+  EXPECT_LT(found.facts.find("flops_share")->as_double(), 1);
   EXPECT_THAT(joined_texts(*found.facts.find("findings")),
               HasSubstr("A call has to move at least"));
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "examine/findings.hpp"
 
 namespace hone {
@@ -30,11 +32,27 @@ Verdict timed_verdict(double time_us) {
 }
 
 Value processor() {
-  return Value::map({{"clock_hz", 3e9}, {"vector_bytes", 32}, {"dram_bytes_per_second", 10e9}});
+  return Value::map({{"clock_hz", 3e9},
+                     {"vector_bytes", 32},
+                     {"dram_bytes_per_second", 10e9},
+                     {"flops_per_second_max", Value::map({{"f32", 100e9}, {"f64", 50e9}})}});
 }
 
 Value device() {
   return Value::map({{"multiprocessors", 132}, {"dram_bytes_per_second", 3.35e12}});
+}
+
+Plan plan_of(const std::string& grid, const std::string& block, int launches = 1) {
+  Plan plan;
+  for (int i = 0; i < launches; ++i) {
+    PlanLaunch launch;
+    launch.kernel = "scale";
+    launch.grid = {grid};
+    launch.block = {block};
+    launch.arguments = {{PlanArgument::Kind::kName, "x"}};
+    plan.launches.push_back(launch);
+  }
+  return plan;
 }
 
 std::string first_finding(const ProfileInput& input) {
@@ -51,6 +69,57 @@ TEST(Profile, Figures_FollowFromTimeBytesAndClock) {
   EXPECT_NEAR(figures.bytes_per_second, 8e9, 1);
   EXPECT_NEAR(figures.memory_share, 0.8, 1e-6);
   EXPECT_NEAR(figures.cycles_per_output, 3, 1e-6);
+}
+
+TEST(Profile, Roofline_FollowsFromTheTasksOperations) {
+  Task task = scale_task(1'000'000);
+  task.flops = "40 * n";
+  task.threads = 2;
+  const Verdict verdict = timed_verdict(1000);
+  const ProfileInput input = {.task = task, .verdict = verdict, .device = processor()};
+  const ProfileFigures figures = profile_figures(input);
+  EXPECT_EQ(figures.peak_bytes_per_second, 20e9);
+  EXPECT_EQ(figures.peak_flops_per_second, 200e9);
+  EXPECT_EQ(figures.flops, 40e6);
+  EXPECT_NEAR(figures.flops_per_second, 40e9, 1);
+  EXPECT_NEAR(figures.flops_share, 0.2, 1e-9);
+  EXPECT_EQ(figures.intensity, 5);
+  task.tensors[0].dtype = DType::kF64;
+  EXPECT_EQ(profile_figures(input).peak_flops_per_second, 100e9);
+}
+
+TEST(Profile, MatrixUnits_HaveNoKnownPeak) {
+  Task task = scale_task(1'000'000);
+  task.flops = "40 * n";
+  const Verdict verdict = timed_verdict(1000);
+  const Plan plan = plan_of("4000", "256");
+  Value rates = device();
+  rates.set("flops_per_second_max", Value::map({{"f32", 60e12}}));
+  const ProfileInput input = {.task = task, .verdict = verdict, .device = rates, .plan = &plan};
+  EXPECT_EQ(profile_figures(input).peak_flops_per_second, 60e12);
+  task.precision = "conv_tf32 off, matmul_tf32 on, compute f32";
+  EXPECT_TRUE(std::isnan(profile_figures(input).peak_flops_per_second));
+  task.precision = "";
+  task.tensors[0].dtype = DType::kF16;
+  EXPECT_TRUE(std::isnan(profile_figures(input).peak_flops_per_second));
+}
+
+TEST(Profile, ComputeBoundKernel_SaysSo) {
+  Task task = scale_task(1'000'000);
+  task.flops = "90 * n";
+  const Verdict verdict = timed_verdict(1000);
+  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
+            "A call needs 90 MFLOP: 90 GFLOP/s, 90 % of the 100 GFLOP/s that the vector units can "
+            "do. It is compute-bound: only fewer operations help.");
+}
+
+TEST(Profile, SlowKernelOfAnArithmeticTask_HasItsShareOfThePeak) {
+  Task task = scale_task(1'000'000);
+  task.flops = "80 * n";
+  const Verdict verdict = timed_verdict(10'000);
+  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
+            "A call needs 80 MFLOP: 8 GFLOP/s, 8 % of the 100 GFLOP/s that the vector units can "
+            "do.");
 }
 
 TEST(Profile, StridedLoop_IsTheFirstFinding) {
@@ -74,19 +143,6 @@ TEST(Profile, ScalarLoopOfAMemoryBoundKernel_IsNotMentioned) {
                            .code = {.loops = {{14, false, 0, "unsupported use in stmt."}}}}),
             "A call has to move at least 8 MB and takes 1 ms: 8 GB/s, 80 % of the memory's "
             "bandwidth. It is memory-bound: only less data or fewer passes help.");
-}
-
-Plan plan_of(const std::string& grid, const std::string& block, int launches = 1) {
-  Plan plan;
-  for (int i = 0; i < launches; ++i) {
-    PlanLaunch launch;
-    launch.kernel = "scale";
-    launch.grid = {grid};
-    launch.block = {block};
-    launch.arguments = {{PlanArgument::Kind::kName, "x"}};
-    plan.launches.push_back(launch);
-  }
-  return plan;
 }
 
 TEST(Profile, FewBlocks_AreTheFirstFinding) {

@@ -1,6 +1,7 @@
 // Tasks: reading, mistakes, signatures, and the members that clients may see.
 #include "model/task.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace hone {
@@ -76,6 +77,22 @@ TEST(Task, InputThatMayChange_IsReadAndWritten_OnlyWithRoleIn) {
             "task/tensors/1: may_change: found on a tensor of role out, expected role in");
   EXPECT_EQ(refusal("tensors", tensors("z")),
             "task/tensors/2: may_change: found on a tensor of role inout, expected role in");
+}
+
+TEST(Task, Flops_AreReadAndWritten_AndCountTheTimedShape) {
+  Value value = valid_task();
+  const Task without = task_from_value(value).value();
+  EXPECT_EQ(flops_of_call(without), 0);
+  EXPECT_EQ(task_to_value(without).find("flops"), nullptr);
+  value.set("flops", "2 * n + 1");
+  const Task task = task_from_value(value).value();
+  EXPECT_EQ(flops_of_call(task), 129);
+  EXPECT_EQ(*task_to_value(task).find("flops"), Value("2 * n + 1"));
+  EXPECT_EQ(task_from_value(task_to_value(task)).value().flops, "2 * n + 1");
+  EXPECT_THAT(refusal("flops", "2 * m"), testing::HasSubstr("flops: "));
+  EXPECT_THAT(refusal("flops", "n - 50"),
+              testing::HasSubstr("flops: found -42, expected at least 0"));
+  EXPECT_THAT(refusal("flops", 0.5), testing::HasSubstr("flops: expected an expression"));
 }
 
 TEST(Task, KeepsSecretsFromClients) {

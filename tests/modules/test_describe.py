@@ -47,6 +47,18 @@ FIT = {
     "seeds_itself": module("def forward(self, x):\n        random.seed(3)\n        return x * random.random()"),
     "draws_in_torch": module("def forward(self, x):\n        return x + torch.rand_like(x)"),
 }
+# A forward of one operator or layer, its constructor, and its floating-point operations for an input of 4 x 8.
+FLOPS = {
+    "product": ("self.fc(x)", "self.fc = nn.Linear(8, 3)", 2 * 4 * 8 * 3),
+    "convolution": ("self.conv(x[None, None])", "self.conv = nn.Conv2d(1, 5, 3)", 2 * 2 * 6 * 5 * 9),
+    "attention": (
+        "nn.functional.scaled_dot_product_attention(x[None, None], x[None, None], x[None, None])",
+        "pass",
+        2 * (2 * 4 * 4 * 8),
+    ),
+    "elements": ("torch.relu(x)", "pass", None),
+    "recurrent": ("self.fc(self.rnn(x)[0])", "self.rnn = nn.LSTM(8, 4); self.fc = nn.Linear(4, 2)", None),
+}
 UNFIT = {
     module("def forward(self, x):\n        return {'a': x}"): "forward() answers with a dict, expected tensors",
     module(PLAIN, inputs=INPUT.replace("8)", "8, device='cuda')")): "input x is made on the device 'cuda'",
@@ -100,6 +112,15 @@ def fit(describe):
     answers = dict(zip(FIT, describe(list(FIT.items())), strict=True))
     assert {name: answer.get("unfit") for name, answer in answers.items()} == dict.fromkeys(FIT)
     return {name: answer["task"] for name, answer in answers.items()}
+
+
+def test_operations_of_products_are_counted_and_unknown_ones_left_out(describe):
+    rows = [
+        (name, module(f"def forward(self, x):\n        return {forward}", init=init))
+        for name, (forward, init, _) in FLOPS.items()
+    ]
+    found = {name: answer["task"].get("flops") for name, answer in zip(FLOPS, describe(rows), strict=True)}
+    assert found == {name: flops for name, (_, _, flops) in FLOPS.items()}
 
 
 def module_json(task):

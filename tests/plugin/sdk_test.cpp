@@ -150,6 +150,10 @@ TEST(SdkReader, NamesTheLineOfADocument) {
   EXPECT_EQ(limits.integer_or("memory", 64, 1, 100), 64);
   EXPECT_EQ(failure([&] { limits.finish(); }),
             "task.yaml:6: unknown key 'memroy'; did you mean 'memory'?");
+  const auto swap = sdk::Value::map({{"swap", 1}});
+  sdk::Reader other(swap, "request");
+  for (int i = 0; i < 2; ++i) other.integer_or("threads", 1, 1, 8);
+  EXPECT_EQ(failure([&] { other.finish(); }), "request: unknown key 'swap'; valid: threads");
   EXPECT_EQ(failure([&] { limits.text("reason"); }), "task.yaml:4: reason: missing");
 }
 

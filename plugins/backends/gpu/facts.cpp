@@ -29,6 +29,12 @@ double dram_bytes_per_second(const hone_device& device, const std::string& archi
   return clock * bytes * transfers_per_clock(architecture);
 }
 
+/// In single precision, without tensor cores.
+double f32_flops_per_second(const hone_device& device, const std::string& architecture) {
+  const double clock = 1e3 * attribute(device, kDeviceClockKhz);
+  return 2.0 * f32_lanes(architecture) * attribute(device, kDeviceMultiprocessors) * clock;
+}
+
 Value limits_of(const hone_device& device) {
   const auto get = [&](int which) { return attribute(device, which); };
   const bool clusters = kDeviceClusters >= 0 && get(kDeviceClusters) != 0;
@@ -74,6 +80,8 @@ void learn_facts(hone_device& device) {
        {"host_memory_reachable", get(kDevicePageableMemory) != 0},
        {"limits", limits_of(device)},
        {"pci", pci_address(device)}});
+  if (const double flops = f32_flops_per_second(device, architecture); flops > 0)
+    device.facts.set("flops_per_second_max", Value::map({{"f32", flops}}));
   const auto others = nodes_of_others(device.facts.at("pci").as_string());
   if (!others) return;
   Value nodes = Value::array();

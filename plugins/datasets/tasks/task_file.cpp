@@ -185,6 +185,7 @@ void check_limits(Reader& r) {
   r.integer_or("memory_mb", 256, 1, 1 << 20);
   r.number_or("run_seconds", 10, 0.001, 3600);
   r.choice_or("cache", "cold", {"cold", "warm"});
+  if (const Value* flops = r.value_or_null("flops")) expression(r, "flops", *flops);
 }
 
 /// The arguments, when given, are the names of all tensors and scalars, each once.

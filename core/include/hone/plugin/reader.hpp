@@ -141,7 +141,7 @@ class Reader {
   }
   /// Any member; nullptr when it is missing or nil.
   const Value* value_or_null(std::string_view key) {
-    asked_.emplace_back(key);
+    if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
     const Value* found = map_.find(key);
     return found == nullptr || found->is_nil() ? nullptr : found;
   }

@@ -393,6 +393,17 @@ inline std::string architecture_of(int /*index*/, int major, int minor) {
 }
 /// Memory transfers data on both edges of its clock.
 inline double transfers_per_clock(const std::string& /*architecture*/) { return 2; }
+
+/// Fused multiply-adds in single precision that a multiprocessor does in a cycle (CUDA C++ Programming Guide, throughput of
+/// arithmetic instructions); 0: unknown.
+inline int f32_lanes(const std::string& architecture) {
+  for (const char* name : {"sm_70", "sm_72", "sm_75", "sm_80"})
+    if (architecture.rfind(name, 0) == 0) return 64;
+  for (const char* name :
+       {"sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121"})
+    if (architecture.rfind(name, 0) == 0) return 128;
+  return 0;
+}
 /// A cache behind the one that the driver tells of, in bytes.
 inline std::int64_t outer_cache(const std::string& /*architecture*/) { return 0; }
 

@@ -352,6 +352,9 @@ bool reaches(const Driver& driver, gpuDevice device, gpuDevice peer) {
 /// digits where it says nothing.
 std::string architecture_of(int index, int major, int minor);
 /// HBM3 moves four times a clock as the runtime tells it, older memory twice.
+/// As in vendor/cuda.h. Not known: no device of AMD's has been measured.
+inline int f32_lanes(const std::string& /*architecture*/) { return 0; }
+
 inline double transfers_per_clock(const std::string& architecture) {
   return architecture.rfind("gfx94", 0) == 0 || architecture.rfind("gfx95", 0) == 0 ? 4 : 2;
 }

@@ -16,7 +16,7 @@ import torch
 from hone_modules.fake_run import FakeFunctions, fake_mode
 from hone_modules.packages import advice, missing_package
 from hone_modules.tensors import Inputs, Unfit, describe_outputs, flat_outputs, leaves, pack
-from hone_modules.watched_run import Bounded, Draws, TooMuch, Writes, unseeded
+from hone_modules.watched_run import Bounded, Draws, Flops, TooMuch, Writes, unseeded
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a description downloads nothing
 
@@ -52,6 +52,7 @@ class Description:
     outputs: list[dict[str, Any]]
     answer: str  # "tensor", or "sequence": a tuple or list of them
     tensors: list[dict[str, Any]] = field(default_factory=list)  # as the task has them
+    flops: int = field(default=0, compare=False)  # watched_run.Flops.count; 0: unknown
     draws: dict[str, tuple[str, str]] = field(default_factory=dict, compare=False)  # watched_run.Draws
 
 
@@ -201,7 +202,7 @@ def run(source: str, entry: str, exact: bool, seed: int, way: Way) -> Descriptio
         draws = Draws(module, made)
         watched = [*inputs.found, *(p for p in parameters.values() if not torch.nn.parameter.is_lazy(p))]
         try:
-            with torch.no_grad(), Writes(watched) as writes:
+            with torch.no_grad(), Writes(watched) as writes, Flops() as flops:
                 outputs = made(*given)
         except Exception as error:
             by_value = functions.reason(error)
@@ -214,7 +215,7 @@ def run(source: str, entry: str, exact: bool, seed: int, way: Way) -> Descriptio
     tensors = [*inputs.tensors, *packed, *tensors]
     if len(tensors) + 1 > ARGUMENTS_MAX:
         raise Unfit(f"it has {len(tensors)} tensors, and with its seed at most {ARGUMENTS_MAX} arguments are possible")
-    return Description(name, described, entries, written, answer, tensors, draws.drawn())
+    return Description(name, described, entries, written, answer, tensors, flops.count, draws.drawn())
 
 
 def forward_names(cls: type) -> list[str]:

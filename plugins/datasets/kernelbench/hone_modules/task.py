@@ -131,7 +131,7 @@ def make_task(
         "baseline": baseline,
         "support": [{"name": "module.json", "text": module_text(description, mode, precision)}, reference],
     }
-    return {
+    task = {
         "id": problem.id,
         "title": problem.title,
         "description": text_for_model(problem, description, precision),
@@ -153,3 +153,4 @@ def make_task(
         "cache": "warm",
         "backends": dict.fromkeys(BACKENDS, sources),
     }
+    return {**task, "flops": description.flops} if description.flops > 0 else task

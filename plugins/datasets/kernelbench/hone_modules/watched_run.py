@@ -1,4 +1,4 @@
-"""Side effects of one run of a module: inputs that it changes, numbers that it draws, memory that it takes."""
+"""What one run of a module does: inputs that it changes, numbers that it draws, memory that it takes, operations."""
 
 import contextlib
 import hashlib
@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
 
 CONSTRUCTED_BYTES_MAX = 2 << 30  # of live tensors: half of plugins.memory_mb
 CONSTRUCTED_SECONDS_MAX = 20.0
@@ -53,6 +54,41 @@ class Writes(TorchDispatchMode):
     def changed(self, tensor: torch.Tensor) -> bool:
         """Whether one of the watched tensors was changed."""
         return tensor.layout == torch.strided and storage_key(tensor) in self.written
+
+
+class Flops(TorchDispatchMode):
+    """Counts the floating-point operations of matrix products, convolutions and attention by torch's own formulas.
+
+    Other operators are not counted. `count` is 0 if a recurrent layer runs as one operator, which has no formula.
+    """
+
+    WITHOUT_FORMULA = frozenset(("aten::mkldnn_rnn_layer", "aten::_thnn_fused_lstm_cell", "aten::_thnn_fused_gru_cell"))
+    # The operator of processors, which torch's table does not have, has the arguments of a device's.
+    ON_PROCESSORS = "aten::_scaled_dot_product_flash_attention_for_cpu"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sum, self.is_known = 0, True
+
+    @property
+    def count(self) -> int:
+        return self.sum if self.is_known else 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        given = kwargs or {}
+        result = func(*args, **given)
+        name, operator = func._schema.name, func._overloadpacket
+        if name == self.ON_PROCESSORS:
+            operator = torch.ops.aten._scaled_dot_product_flash_attention
+        self.is_known = self.is_known and name not in self.WITHOUT_FORMULA
+        if formula := flop_registry.get(operator):
+            try:
+                self.sum += int(formula(*args, **given, out_val=result))
+            except Exception:  # a form of the operator that the formula does not know
+                self.is_known = False
+        return result
 
 
 class Bounded(TorchDispatchMode):
