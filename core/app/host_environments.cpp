@@ -29,7 +29,7 @@ Result<std::unique_ptr<Environment>> open_kernel_refine(const Config& config) {
   refine.feedback_profile = config.environment.feedback_profile;
   refine.prompt = config.environment.prompt;
   refine.hardware = config.environment.hardware;
-  refine.tools = config.environment.tools;
+  refine.tools = {config.environment.tools, config.environment.tool_turns};
   refine.own_templates = config.environment.templates;
   refine.source_bytes_max = static_cast<std::size_t>(config.server.limits.source_bytes);
   return make_kernel_refine(refine);

@@ -55,11 +55,12 @@ struct EnvironmentConfig {
   std::optional<double> stop_reward;
   std::optional<double> seconds_max;  ///< time limit of an episode
   std::int64_t feedback_tokens = 600;
-  std::string feedback_profile = "off";  ///< or "auto": feedback says where a kernel's time goes
-  std::string prompt = "zero_shot";      ///< or "few_shot": with examples of other tasks
-  std::string hardware;                  ///< description of the hardware in prompts; empty: none
-  std::map<Tool, std::int64_t> tools;    ///< uses of each tool in an episode; 0 or missing: none
-  std::string templates;                 ///< folder of templates; empty: the shipped ones
+  std::string feedback_profile = "off";     ///< or "auto": feedback says where a kernel's time goes
+  std::string prompt = "zero_shot";         ///< or "few_shot": with examples of other tasks
+  std::string hardware;                     ///< description of the hardware in prompts; empty: none
+  std::map<Tool, std::int64_t> tools;       ///< uses of each tool in an episode; 0 or missing: none
+  std::map<Tool, std::int64_t> tool_turns;  ///< turns that a use of each tool costs; missing: none
+  std::string templates;                    ///< folder of templates; empty: the shipped ones
 };
 
 /// The database of episodes.

@@ -64,6 +64,13 @@ void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
                     "uses of the tool " + std::string(enum_name(tool)) + " in an episode");
     }
   });
+  v.group("tool_turns", [&c](SchemaVisitor& inner) {
+    for (std::size_t i = 0; i < std::size(EnumNames<Tool>::kNames); ++i) {
+      const auto tool = static_cast<Tool>(i);
+      inner.integer(enum_name(tool), c.tool_turns[tool], {0, 1000},
+                    "turns that a use of the tool " + std::string(enum_name(tool)) + " costs");
+    }
+  });
   v.text("templates", c.templates,
          "folder of templates that replace the shipped ones (docs/prompts.md)");
 }

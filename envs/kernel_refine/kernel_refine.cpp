@@ -88,9 +88,9 @@ std::vector<CallFacts> used_calls(const EpisodeView& view) {
 }
 
 Value all_tool_schemas() {
-  ToolBudget one_use;
+  ToolRules one_use;
   for (std::size_t i = 0; i < std::size(EnumNames<Tool>::kNames); ++i)
-    one_use[static_cast<Tool>(i)] = 1;
+    one_use.uses[static_cast<Tool>(i)] = 1;
   return tool_schemas(one_use, {});
 }
 
@@ -120,7 +120,7 @@ class KernelRefine final : public Environment {
   Value observe_call(const EpisodeView& view, const Value& action, Tool tool,
                      const Examination& found) const override;
   Stop stop(const EpisodeView& view, const TurnResult& result) const override {
-    return decide_stop(own(view).rules, view.turns.size(), view.seconds_used, result);
+    return decide_stop(rules(view), view.turns.size(), view.seconds_used, result);
   }
   Value observe(const EpisodeView& view, const Value& action,
                 const TurnResult& result) const override;
@@ -133,6 +133,13 @@ class KernelRefine final : public Environment {
   static const RefineSettings& own(const EpisodeView& view) {
     return static_cast<const RefineSettings&>(view.settings);
   }
+  /// The rules of turns after these calls, each of which can cost turns.
+  static TurnRules rules_after(const EpisodeView& view, std::span<const CallFacts> calls) {
+    TurnRules rules = own(view).rules;
+    rules.max_turns -= turns_of(own(view).tools, calls);
+    return rules;
+  }
+  static TurnRules rules(const EpisodeView& view) { return rules_after(view, used_calls(view)); }
   /// The language of the options, or all languages of the task.
   static std::vector<std::string> languages(const EpisodeView& view) {
     if (!own(view).language.empty()) return {own(view).language};
@@ -140,7 +147,8 @@ class KernelRefine final : public Environment {
   }
   Result<Prepared> prepare_code(const EpisodeView& view, Action action) const;
   Prepared prepare_source(const EpisodeView& view, std::string source, std::string language) const;
-  static void add_tools_left(Value& observation, const EpisodeView& view);
+  static void add_tools_left(Value& observation, const EpisodeView& view,
+                             std::span<const CallFacts> calls);
   std::string echo(const Value& action) const;
   std::string source_of(const EpisodeView& view, const Value& action) const;
 
@@ -184,16 +192,17 @@ Value KernelRefine::first_observation(const EpisodeView& view) const {
             {message("system", messages_.system(view.task, offered, view.backend)),
              message("user", messages_.task(view.task, offered, own(view), view.backend))})},
        {"feedback", ""}});
-  add_turns(observation, view, own(view).rules, nullptr);
+  add_turns(observation, view, rules(view), nullptr);
   const Value schemas = tool_schemas(own(view).tools, offered);
   if (!schemas.as_array().empty()) observation.set("tools", schemas);
-  add_tools_left(observation, view);
+  add_tools_left(observation, view, used_calls(view));
   return observation;
 }
 
-/// Adds the uses that are left; nothing in an episode without tools.
-void KernelRefine::add_tools_left(Value& observation, const EpisodeView& view) {
-  Value left = tools_left(own(view).tools, used_calls(view));
+/// Adds the uses that are left in the observation's turns; nothing in an episode without tools.
+void KernelRefine::add_tools_left(Value& observation, const EpisodeView& view,
+                                  std::span<const CallFacts> calls) {
+  Value left = tools_left(own(view).tools, calls, observation.find("turns_left")->as_int());
   if (!left.as_map().empty()) observation.set("tools_left", std::move(left));
 }
 
@@ -205,7 +214,9 @@ Result<ToolCall> KernelRefine::prepare_call(const EpisodeView& view, const Value
     return invalid_argument("step: action: " + unknown_name("tool", valid_utf8(action.tool),
                                                             {std::begin(names), std::end(names)}));
   }
-  HONE_TRY(expect_use_left(*tool, own(view).tools, used_calls(view)));
+  const auto turns_before = static_cast<std::int64_t>(view.turns.size());
+  HONE_TRY(expect_use_left(*tool, own(view).tools, used_calls(view),
+                           rules(view).max_turns - turns_before));
   if (tool == Tool::kHardware) return ToolCall{*tool, {languages(view).front(), ""}};
   HONE_ASSIGN(Prepared prepared, prepare_code(view, std::move(action)));
   if (const Verdict* refused = std::get_if<Verdict>(&prepared))
@@ -216,24 +227,25 @@ Result<ToolCall> KernelRefine::prepare_call(const EpisodeView& view, const Value
 Value KernelRefine::observe_call(const EpisodeView& view, const Value& action, Tool tool,
                                  const Examination& found) const {
   const std::int64_t turn = static_cast<std::int64_t>(view.turns.size()) + 1;
+  const std::int64_t call = 1 + calls_in_turn(view.calls, turn);
+  std::vector<CallFacts> calls = used_calls(view);
+  calls.push_back({turn, call, std::string(enum_name(tool))});
+  const TurnRules after = rules_after(view, calls);
   std::string text = facts_text(tool, found.facts);
   if (found.verdict && found.facts.as_map().empty()) {
     const TurnResult result{*found.verdict, {}, {}};
     text = messages_.feedback({view.task, languages(view), own(view), result,
-                               own(view).rules.max_turns - turn + 1, false,
-                               best_speedup(view.turns), view.backend});
+                               after.max_turns - turn + 1, false, best_speedup(view.turns),
+                               view.backend});
   }
   while (text.ends_with('\n')) text.pop_back();
   text = cut_end(valid_utf8(text), own(view).text_bytes_max());
-  const std::int64_t call = 1 + calls_in_turn(view.calls, turn);
   const std::string id = "call_" + std::to_string(turn) + "_" + std::to_string(call);
   Value observation = Value::map({{"task", Value::map({{"id", view.task.id}})},
                                   {"messages", call_messages(id, tool, action, text)},
                                   {"feedback", text}});
-  add_turns(observation, view, own(view).rules, nullptr);
-  std::vector<CallFacts> calls = used_calls(view);
-  calls.push_back({turn, call, std::string(enum_name(tool))});
-  observation.set("tools_left", tools_left(own(view).tools, calls));
+  add_turns(observation, view, after, nullptr);
+  add_tools_left(observation, view, calls);
   return observation;
 }
 
@@ -306,7 +318,7 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
   const Stop stopped = stop(view, result);
   const double best_before = best_speedup(view.turns);
   const auto turn = static_cast<std::int64_t>(view.turns.size()) + 1;
-  const std::int64_t turns_left = stopped.ended() ? 0 : own(view).rules.max_turns - turn;
+  const std::int64_t turns_left = stopped.ended() ? 0 : rules(view).max_turns - turn;
   std::string feedback = messages_.feedback({view.task, offered, own(view), result, turns_left,
                                              stopped.ended(), best_before, view.backend});
 
@@ -315,8 +327,8 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
        {"messages", Value::array({message("assistant", echo(action)), message("user", feedback)})},
        {"feedback", std::move(feedback)},
        {"code", source_of(view, action)}});
-  add_turns(observation, view, own(view).rules, &result);
-  add_tools_left(observation, view);
+  add_turns(observation, view, rules(view), &result);
+  add_tools_left(observation, view, used_calls(view));
   return observation;
 }
 

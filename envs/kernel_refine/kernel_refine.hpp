@@ -22,6 +22,12 @@ std::vector<std::string> prompt_forms();
 /// Whether feedback on a timed kernel says where its time goes. With auto, it contains what the backend can report.
 constexpr std::string_view kProfileOff = "off", kProfileAuto = "auto";
 
+/// Tools of an episode. A tool that is missing has no use, or costs no turn.
+struct ToolRules {
+  std::map<Tool, std::int64_t> uses{};   ///< in an episode
+  std::map<Tool, std::int64_t> turns{};  ///< that a use costs
+};
+
 /// Defaults of a reset's options, and limits that a reset cannot change.
 struct KernelRefineOptions {
   TurnRules rules{};
@@ -30,8 +36,8 @@ struct KernelRefineOptions {
   std::size_t response_bytes_max = 1u << 20;
   std::string feedback_profile{kProfileOff};
   std::string prompt{kZeroShot};
-  std::string hardware{};                ///< description of the machine in prompts; empty: none
-  std::map<Tool, std::int64_t> tools{};  ///< uses of each tool in an episode
+  std::string hardware{};  ///< description of the machine in prompts; empty: none
+  ToolRules tools{};
   std::filesystem::path
       own_templates{};  ///< folder with templates that replace those of `templates`; empty: none
   std::filesystem::path templates;  ///< empty: share/templates/kernel_refine of this installation

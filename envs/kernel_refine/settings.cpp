@@ -5,21 +5,28 @@ namespace hone::kernel_refine {
 namespace {
 
 constexpr std::size_t kHardwareMax = 4096;
-constexpr std::int64_t kToolUsesMax = 1000;
+constexpr std::int64_t kToolNumberMax = 1000;
 constexpr std::int64_t kTokensMin = 64, kTokensMax = 65536;
 
-/// The option replaces all defaults: a tool that it does not name has no use.
-ToolBudget read_tools(Fields& f, const ToolBudget& defaults) {
-  const Value* given = f.map_or_null("tools");
+/// A number for each tool. The option replaces all defaults: a tool that it does not name has 0.
+std::map<Tool, std::int64_t> read_tools(Fields& f, std::string_view key,
+                                        const std::map<Tool, std::int64_t>& defaults) {
+  const Value* given = f.map_or_null(key);
   if (given == nullptr) return defaults;
-  ToolBudget budget;
-  Fields uses = f.inside("tools", *given);
+  std::map<Tool, std::int64_t> numbers;
+  Fields named = f.inside(key, *given);
   for (std::size_t i = 0; i < std::size(EnumNames<Tool>::kNames); ++i) {
     const auto tool = static_cast<Tool>(i);
-    budget[tool] = uses.integer_or(enum_name(tool), 0, 0, kToolUsesMax);
+    numbers[tool] = named.integer_or(enum_name(tool), 0, 0, kToolNumberMax);
   }
-  f.adopt(uses.finish());
-  return budget;
+  f.adopt(named.finish());
+  return numbers;
+}
+
+Value tools_value(const std::map<Tool, std::int64_t>& numbers) {
+  Value value = Value::map();
+  for (const auto& [tool, number] : numbers) value.set(enum_name(tool), number);
+  return value;
 }
 
 }  // namespace
@@ -35,7 +42,8 @@ std::shared_ptr<const RefineSettings> read_settings(Fields& f, const KernelRefin
                   {std::string(kProfileOff), std::string(kProfileAuto)}) == kProfileAuto;
   settings->language = f.choice_or("language", "", languages);
   settings->prompt = f.choice_or("prompt", defaults.prompt, prompt_forms());
-  settings->tools = read_tools(f, defaults.tools);
+  settings->tools.uses = read_tools(f, "tools", defaults.tools.uses);
+  settings->tools.turns = read_tools(f, "tool_turns", defaults.tools.turns);
   settings->hardware = f.text_or("hardware", defaults.hardware, kHardwareMax);
   return settings;
 }
@@ -45,9 +53,8 @@ Value describe_settings(const KernelRefineOptions& defaults) {
   options.set("feedback_tokens", defaults.feedback_tokens);
   options.set("feedback_profile", defaults.feedback_profile);
   options.set("language", Value());
-  Value tools = Value::map();
-  for (const auto& [tool, uses] : defaults.tools) tools.set(enum_name(tool), uses);
-  options.set("tools", std::move(tools));
+  options.set("tools", tools_value(defaults.tools.uses));
+  options.set("tool_turns", tools_value(defaults.tools.turns));
   options.set("prompt", defaults.prompt);
   options.set("hardware", defaults.hardware);
   return options;

@@ -16,7 +16,7 @@ struct RefineSettings final : Settings {
   std::string language;  ///< language of submissions; empty: any language of the task
   std::string prompt{kZeroShot};
   std::string hardware;  ///< description of the machine in prompts; empty: none
-  ToolBudget tools;      ///< uses of each tool
+  ToolRules tools;
 
   /// Limit of a text for the model. A token is taken as 4 bytes.
   std::size_t text_bytes_max() const { return static_cast<std::size_t>(feedback_tokens) * 4; }

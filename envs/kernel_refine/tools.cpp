@@ -9,7 +9,7 @@
 namespace hone::kernel_refine {
 namespace {
 
-const char* description(Tool tool) {
+std::string description(Tool tool) {
   switch (tool) {
     case Tool::kCheck:
       return "Builds a kernel and checks its results on the shapes of the task. It is not timed "
@@ -34,6 +34,11 @@ const char* description(Tool tool) {
 std::int64_t uses_of(Tool tool, std::span<const CallFacts> calls) {
   return std::count_if(calls.begin(), calls.end(),
                        [tool](const CallFacts& call) { return call.tool == enum_name(tool); });
+}
+
+std::int64_t number_for(const std::map<Tool, std::int64_t>& numbers, Tool tool) {
+  const auto found = numbers.find(tool);
+  return found == numbers.end() ? 0 : found->second;
 }
 
 std::string text_of(const Value& map, const char* name) {
@@ -185,7 +190,7 @@ std::string hardware_text(const Value& facts) {
 
 }  // namespace
 
-Value tool_schema(Tool tool, const std::vector<std::string>& languages) {
+Value tool_schema(Tool tool, const std::vector<std::string>& languages, std::int64_t turns) {
   Value properties = Value::map(), required = Value::array();
   if (tool != Tool::kHardware) {
     properties.set("code", Value::map({{"type", "string"},
@@ -193,41 +198,60 @@ Value tool_schema(Tool tool, const std::vector<std::string>& languages) {
     properties.set("language", Value::map({{"type", "string"}, {"enum", texts_value(languages)}}));
     required.push("code");
   }
-  return Value::map({{"name", enum_name(tool)},
-                     {"description", description(tool)},
-                     {"parameters", Value::map({{"type", "object"},
-                                                {"properties", std::move(properties)},
-                                                {"required", std::move(required)},
-                                                {"additionalProperties", false}})}});
+  return Value::map(
+      {{"name", enum_name(tool)},
+       {"description",
+        description(tool) +
+            (turns > 0 ? " A use costs " + count(turns, "turn", "turns") + "." : std::string())},
+       {"parameters", Value::map({{"type", "object"},
+                                  {"properties", std::move(properties)},
+                                  {"required", std::move(required)},
+                                  {"additionalProperties", false}})}});
 }
 
-Value tool_schemas(const ToolBudget& budget, const std::vector<std::string>& languages) {
+Value tool_schemas(const ToolRules& rules, const std::vector<std::string>& languages) {
   Value schemas = Value::array();
-  for (const auto& [tool, uses] : budget) {
-    if (uses > 0) schemas.push(tool_schema(tool, languages));
+  for (const auto& [tool, uses] : rules.uses) {
+    if (uses > 0) schemas.push(tool_schema(tool, languages, number_for(rules.turns, tool)));
   }
   return schemas;
 }
 
-Value tools_left(const ToolBudget& budget, std::span<const CallFacts> calls) {
+std::int64_t turns_of(const ToolRules& rules, std::span<const CallFacts> calls) {
+  std::int64_t sum = 0;
+  for (const auto& [tool, turns] : rules.turns) sum += turns * uses_of(tool, calls);
+  return sum;
+}
+
+Value tools_left(const ToolRules& rules, std::span<const CallFacts> calls,
+                 std::int64_t turns_left) {
   Value left = Value::map();
-  for (const auto& [tool, uses] : budget) {
-    if (uses > 0) left.set(enum_name(tool), std::max<std::int64_t>(uses - uses_of(tool, calls), 0));
+  for (const auto& [tool, uses] : rules.uses) {
+    if (uses <= 0) continue;
+    std::int64_t may = uses - uses_of(tool, calls);
+    if (const std::int64_t turns = number_for(rules.turns, tool); turns > 0)
+      may = std::min(may, (turns_left - 1) / turns);
+    left.set(enum_name(tool), std::max<std::int64_t>(may, 0));
   }
   return left;
 }
 
-Status expect_use_left(Tool tool, const ToolBudget& budget, std::span<const CallFacts> calls) {
-  const auto found = budget.find(tool);
-  const std::int64_t uses = found == budget.end() ? 0 : found->second;
-  if (uses_of(tool, calls) < uses) return {};
+Status expect_use_left(Tool tool, const ToolRules& rules, std::span<const CallFacts> calls,
+                       std::int64_t turns_left) {
+  const std::int64_t uses = number_for(rules.uses, tool), turns = number_for(rules.turns, tool);
   const std::string name(enum_name(tool));
   if (uses == 0)
     return failed_precondition("tool " + name +
                                ": this episode does not have it; set its uses with "
                                "the reset option tools or with environment.tools");
-  return failed_precondition("tool " + name + ": its " + count(uses, "use is", "uses are") +
-                             " spent in this episode");
+  if (uses_of(tool, calls) >= uses)
+    return failed_precondition("tool " + name + ": its " + count(uses, "use is", "uses are") +
+                               " spent in this episode");
+  if (turns > 0 && turns_left <= turns)
+    return failed_precondition("tool " + name + ": a use costs " + count(turns, "turn", "turns") +
+                               "; the episode has " + std::to_string(turns_left) +
+                               " left, and the last one is for a submission");
+  return {};
 }
 
 std::string facts_text(Tool tool, const Value& facts) {

@@ -81,6 +81,55 @@ TEST_F(ToolsTest, SpentOrMissingTool_IsRefusedAndCostsNothing) {
   EXPECT_EQ(recorded(episode).calls.size(), 2u);
 }
 
+TEST_F(ToolsTest, ToolThatCostsTurns_TakesThemFromTheEpisode) {
+  const Value tools = Value::map({{"check", 9}, {"compile", 1}});
+  const Value episode = reset_with(Value::map(
+      {{"task", "add_relu"},
+       {"options",
+        Value::map(
+            {{"max_turns", 4}, {"tools", tools}, {"tool_turns", Value::map({{"check", 1}})}})}}));
+  EXPECT_EQ(at(episode, {"observation", "turns_left"}), Value(4));
+  EXPECT_EQ(at(episode, {"observation", "tools_left", "check"}), Value(3)) << "one turn is kept";
+  const std::string said =
+      at(at(episode, {"observation", "tools"}).as_array()[0], {"description"}).as_string();
+  EXPECT_TRUE(said.ends_with(" A use costs 1 turn.")) << said;
+  EXPECT_EQ(at(called(episode, 1, 1, "compile"), {"observation", "turns_left"}), Value(4));
+  const Value first = called(episode, 1, 2, "check");
+  EXPECT_EQ(at(first, {"observation", "turns_left"}), Value(3));
+  EXPECT_EQ(at(first, {"observation", "tools_left", "check"}), Value(2));
+  EXPECT_EQ(at(stepped(episode, 1, "int a;"), {"observation", "turns_left"}), Value(2));
+  const Value last = called(episode, 2, 1, "check");
+  EXPECT_EQ(at(last, {"observation", "turns_left"}), Value(1));
+  EXPECT_EQ(at(last, {"observation", "tools_left", "check"}), Value(0));
+  EXPECT_EQ(refused(episode, 2, 2, "check").message,
+            "tool check: a use costs 1 turn; the episode has 1 left, and the last one is for a "
+            "submission");
+  restart();
+  ASSERT_TRUE(resumed(episode, me));
+  const Value turn = stepped(episode, 2, "int b;");
+  EXPECT_EQ(at(turn, {"truncated"}), Value(true)) << "two turns and two calls of four";
+  EXPECT_EQ(at(turn, {"observation", "turns_left"}), Value(0));
+}
+
+TEST_F(ToolsTest, CancelledCall_CostsItsTurns) {
+  const Value episode = reset_with(
+      Value::map({{"task", "add_relu"},
+                  {"options", Value::map({{"max_turns", 3},
+                                          {"tools", Value::map({{"check", 2}})},
+                                          {"tool_turns", Value::map({{"check", 2}})}})}}));
+  EXPECT_EQ(at(episode, {"observation", "tools_left", "check"}), Value(1));
+  evaluator.hold();
+  Answer cancelled;
+  call(cancelled, episode, 1, 1, "check");
+  evaluator.begin_held();
+  ASSERT_TRUE(
+      service->cancel(me, Value::map({{"episode", *episode.find("episode")}, {"turn", 1}})));
+  settle();
+  EXPECT_EQ(cancelled.code(), Code::kCancelled);
+  evaluator.release();
+  EXPECT_EQ(at(stepped(episode, 1, "int a;"), {"truncated"}), Value(true));
+}
+
 TEST_F(ToolsTest, WithoutTheOption_AnEpisodeHasNoTools) {
   const Value episode = opened();
   EXPECT_EQ(at(episode, {"observation"}).find("tools"), nullptr);
