@@ -11,11 +11,13 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import hone
 import pytest
 import requests
 import uvicorn
 from hone.adapters import openenv as adapter
 from hone.adapters.openenv import HoneAction, HoneEnv
+from openenv.cli._validation import validate_running_environment
 from pydantic import ValidationError
 
 from scripted import ScriptedServer
@@ -65,6 +67,38 @@ def test_an_episode(serve: Serve, real: RealServer) -> None:
         assert len(last.observation.returns) == 2
         state = env.state()
         assert (state.step_count, state.task) == (2, "tasks/add_relu")
+
+
+def test_tools_leave_the_turn_open(serve: Serve, real: RealServer) -> None:
+    url = serve(real.endpoint, options={"max_turns": 2, "tools": {"check": 1, "hardware": 1}})
+    fused = (GOLDEN / "demo_4_fused.cpp").read_text()
+    with HoneEnv(base_url=url, message_timeout_s=100).sync() as env:
+        start = env.reset(task="add_relu").observation
+        assert [tool["function"]["name"] for tool in start.tools] == ["check", "hardware"]
+        assert start.tools_left == {"check": 1, "hardware": 1}
+        checked = env.step(HoneAction(tool="check", response=f"Here:\n```cpp\n{fused}```"))
+        assert (checked.reward, checked.done, checked.observation.turn) == (None, False, 0)
+        assert "correct" in checked.observation.messages[0]["content"]
+        assert checked.observation.tools_left == {"check": 0, "hardware": 1}
+        again = env.step(HoneAction(tool="check", code=fused)).observation
+        assert again.messages[0]["content"].startswith("error: ")
+        assert "Toolchain" in env.step(HoneAction(tool="hardware")).observation.messages[0]["content"]
+        with pytest.raises(RuntimeError, match="exactly one of response and code"):
+            env.step(HoneAction(tool="profile"))
+        assert env.step(HoneAction(code=fused)).observation.turn == 1
+
+
+def test_openenvs_own_check_of_a_server_passes(serve: Serve, scripted: ScriptedServer) -> None:
+    report = validate_running_environment(serve(scripted.endpoint))
+    assert report["passed"], report
+    metadata = requests.get(f"{serve(scripted.endpoint)}/metadata", timeout=20).json()
+    assert (metadata["name"], metadata["version"]) == ("hone_kernels", hone.__version__)
+
+
+def test_the_web_interface_needs_its_package(scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENABLE_WEB_INTERFACE", "true")
+    with pytest.raises(SystemExit, match="needs gradio: pip install gradio"):
+        adapter.app(scripted.endpoint)
 
 
 def test_a_fault_is_no_reward(serve: Serve, scripted: ScriptedServer) -> None:

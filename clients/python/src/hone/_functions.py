@@ -28,6 +28,21 @@ def _without_empty(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "parameters": parameters}
 
 
+def tool_uses(text: str) -> dict[str, int]:
+    """Reads ``check=4,profile=2``, or ``none``, as an option ``tools``.
+
+    Raises:
+        ValueError: The text has another form. The message names the part.
+    """
+    tools = {}
+    for one in text.split(",") if text != "none" else []:
+        name, _, uses = one.partition("=")
+        if not name or not uses.isdecimal():
+            raise ValueError(f"found {one!r}, expected NAME=USES, or none")
+        tools[name] = int(uses)
+    return tools
+
+
 def parse_json(given: str | bytes) -> Any:  # noqa: ANN401
     """Parses the JSON that a model wrote as the arguments of a call. Empty text is ``{}``.
 

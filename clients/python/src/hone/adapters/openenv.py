@@ -6,6 +6,7 @@ serves; in Python ``app()`` is the application, and ``HoneEnv`` the client::
 
     with HoneEnv("http://127.0.0.1:8000", message_timeout_s=600).sync() as env:
         result = env.reset(task="add_relu")
+        result = env.step(HoneAction(tool="check", response=answer))  # with the option tools
         result = env.step(HoneAction(response=answer))
 
 After a fault of the machine ``reward`` is None and ``observation.reward_valid`` False. See
@@ -15,10 +16,13 @@ docs/trainers/openenv.md.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
+from hone import __version__
+from hone._functions import tool_uses
 from hone._requests import DEFAULT_ENDPOINT
 from hone._text import sendable
 from hone.errors import DeadlineExceeded, HoneError, Unavailable
@@ -37,8 +41,9 @@ from openenv.core.env_server import (  # noqa: E402
     Environment,
     Observation,
     State,
-    create_fastapi_app,
+    create_app,
 )
+from openenv.core.env_server.types import EnvironmentMetadata  # noqa: E402
 from pydantic import BeforeValidator, Field  # noqa: E402
 
 __all__ = [
@@ -53,6 +58,8 @@ __all__ = [
 
 #: Sessions at once; OpenEnv's own default is one.
 SESSIONS = 64
+#: If this variable of the environment is ``true``, OpenEnv serves its web interface at ``/web``.
+WEB = "ENABLE_WEB_INTERFACE"
 #: Timeout of ``/health``'s request to hone (s); a second request may follow.
 HEALTH_SECONDS = 2.0
 
@@ -66,10 +73,14 @@ _Text = Annotated[str | None, BeforeValidator(_mended)]
 
 
 class HoneAction(Action):  # type: ignore[misc]
-    """A model's whole answer, or a kernel's source: one of the two."""
+    """A submission, or with ``tool`` a call of a tool, which leaves the turn open.
+
+    Exactly one of response and code is given; for the tool ``hardware`` neither.
+    """
 
     response: _Text = Field(default=None, description="a model's whole answer")
     code: _Text = Field(default=None, description="or a kernel's source")
+    tool: str | None = Field(default=None, description="one of tools_left: examine, do not submit")
 
 
 class HoneObservation(Observation):  # type: ignore[misc]
@@ -79,6 +90,10 @@ class HoneObservation(Observation):  # type: ignore[misc]
     """
 
     messages: list[Message] = Field(default_factory=list, description="new ones, as in a chat")
+    tools: list[dict[str, Any]] = Field(
+        default_factory=list, description="after reset: the tools as OpenAI's function tools"
+    )
+    tools_left: dict[str, int] = Field(default_factory=dict, description="uses of each tool")
     reward_valid: bool = Field(default=True, description="False: do not train on this episode")
     fault: str = Field(default="", description="the reason if reward_valid is False")
     task: str = ""
@@ -122,7 +137,10 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         """
         self._play = self._play or Play(self._settings)
         self._episode_id = episode_id
-        return self._observed(self._play.start(task, seed=seed, group=group), starts=True)
+        messages = self._play.start(task, seed=seed, group=group)
+        seen = self._observed(messages, submits=False)
+        seen.tools = self._play.tools.functions
+        return seen
 
     def step(
         self,
@@ -130,16 +148,24 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         timeout_s: float | None = None,
         **_: Any,  # noqa: ANN401
     ) -> HoneObservation:
-        """Submits a kernel. The timeout is that of the settings.
+        """Submits a kernel, or calls a tool. The timeout is that of the settings.
+
+        After a call of a tool, ``messages`` has its answer and ``reward`` is None. A mistaken call
+        is answered with a text that begins with ``error: ``.
 
         Raises:
             ValueError: Not exactly one of response and code was given, or reset was not called.
         """
-        if (action.response is None) == (action.code is None):
+        given = [text for text in (action.response, action.code) if text is not None]
+        if len(given) != 1 and action.tool != "hardware":
             raise ValueError("action: expected exactly one of response and code")
         if self._play is None:
             raise ValueError("step: the episode is not started; call reset first")
-        return self._observed(self._play.step(action.code, response=action.response))
+        if action.tool is None:
+            return self._observed(self._play.step(action.code, response=action.response))
+        answer = self._play.call(action.tool, {"code": given[0]} if given else {})
+        messages: list[Message] = [{"role": "user", "content": answer}] if answer else []
+        return self._observed(messages, submits=False)
 
     @property
     def state(self) -> State:
@@ -167,13 +193,26 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         task = client_of(self._settings).tasks(split=split)[index]
         return {"id": task.id, "index": index, "title": task.title}
 
-    def _observed(self, messages: list[Message], *, starts: bool = False) -> HoneObservation:
+    def get_metadata(self) -> EnvironmentMetadata:
+        """Name, version and description, for ``/metadata`` and the web interface."""
+        return EnvironmentMetadata(
+            name="hone_kernels",
+            description=(
+                "Write fast and correct kernels: each turn builds, checks and times a kernel, and "
+                "its feedback says how to go on."
+            ),
+            version=__version__,
+            readme_content=__doc__,
+        )
+
+    def _observed(self, messages: list[Message], *, submits: bool = True) -> HoneObservation:
         assert self._play is not None
         record = self._play.record
         return HoneObservation(
             done=record.ended,
-            reward=None if starts or not record.rewards else record.rewards[-1],
+            reward=record.rewards[-1] if submits and record.rewards else None,
             messages=messages,
+            tools_left=dict(self._play.tools.left),
             reward_valid=record.fault is None,
             fault=record.fault or "",
             task=record.task,
@@ -217,11 +256,23 @@ def app(
 
     Raises:
         TypeError: A setting is unknown.
+        SystemExit: OpenEnv's web interface is wanted, and its package is not installed.
     """
     given = Settings.of({"endpoint": endpoint, "options": dict(options or {}), **settings})
-    made = create_fastapi_app(
-        lambda: HoneEnvironment(given), HoneAction, HoneObservation, max_concurrent_envs=sessions
-    )
+    try:
+        made = create_app(
+            lambda: HoneEnvironment(given),
+            HoneAction,
+            HoneObservation,
+            env_name="hone_kernels",
+            max_concurrent_envs=sessions,
+        )
+    except ModuleNotFoundError as error:
+        if WEB not in os.environ or not str(error.name).startswith("gradio"):
+            raise
+        raise SystemExit(
+            f"{WEB}: OpenEnv's web interface needs gradio: pip install gradio"
+        ) from None
     # OpenEnv's own /health is always healthy.
     made.router.routes[:] = [
         route for route in made.router.routes if getattr(route, "path", None) != "/health"
@@ -248,6 +299,13 @@ def _health(settings: Settings) -> JSONResponse:
     return JSONResponse({"status": "unhealthy", "detail": "; ".join(why)}, status_code=503)
 
 
+def _tools(text: str) -> dict[str, int]:
+    try:
+        return tool_uses(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """``python -m hone.adapters.openenv``: serves until it is interrupted."""
     import uvicorn
@@ -260,9 +318,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--max-turns", type=int)
+    parser.add_argument(
+        "--tools",
+        type=_tools,
+        metavar="NAME=USES,...",
+        help="tools of each episode, for example check=4,profile=2",
+    )
     parser.add_argument("--sessions", type=int, default=SESSIONS)
     given = parser.parse_args(arguments)
-    options = {"max_turns": given.max_turns} if given.max_turns else {}
+    wanted = {"max_turns": given.max_turns, "tools": given.tools}
+    options = {name: value for name, value in wanted.items() if value}
     served = app(given.endpoint, options, sessions=given.sessions)
     config = uvicorn.Config(served, host=given.host, port=given.port, log_level="warning")
     AnnouncingServer(config, f"serving {given.endpoint} to OpenEnv on {{url}}").run()

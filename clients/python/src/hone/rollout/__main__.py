@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hone._functions import tool_uses
 from hone._requests import DEFAULT_ENDPOINT
 from hone.errors import HoneError
 
@@ -117,16 +118,10 @@ def _dataset(text: str) -> tuple[str, int | None]:
 
 
 def _tools(text: str) -> dict[str, int]:
-    """``check=4,profile=2``, or ``none``."""
-    if text == "none":
-        return {}
-    tools = {}
-    for one in text.split(","):
-        name, _, uses = one.partition("=")
-        if not name or not uses.isdecimal():
-            raise UsageError(f"--tools: found {one!r}, expected NAME=USES, or none")
-        tools[name] = int(uses)
-    return tools
+    try:
+        return tool_uses(text)
+    except ValueError as error:
+        raise UsageError(f"--tools: {error}") from None
 
 
 def _key(path: str | None) -> str | None:
