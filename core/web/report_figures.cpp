@@ -17,14 +17,9 @@ constexpr std::size_t kNamesMax = 1000;   // of faults, fingerprints, and pairs 
 constexpr std::size_t kFaultBytes = 200;  // of a fault's text
 constexpr std::size_t kKeptNameBytes = 512;  // of a name; the rest is cut off
 constexpr std::size_t kListed = 100;         // rows of the lists of faults, fingerprints and cheats
-constexpr double kTimeMax = 253402300800;    // the year 10000
 constexpr int kIntervalsPerOctave = 4;       // of speedups
 constexpr int kOctavesMax = 10;  // speedups beyond 2^10 or below 2^-10 are in the last interval
 constexpr const char* kOther = "other";
-
-Value mean(double sum, std::int64_t count) {
-  return count > 0 ? Value(sum / static_cast<double>(count)) : Value();
-}
 
 /// The entry of a name, or that of `other` if the map is full and does not have the name.
 template <typename Map>
@@ -70,7 +65,7 @@ Value counted(const std::map<std::string, std::int64_t>& counts, const char* nam
 template <typename Groups>
 Value rows_of(const Groups& groups) {
   Value rows = Value::array();
-  for (const auto* one : most_first(groups, [](const auto& g) { return g.counts.attempts; })) {
+  for (const auto* one : most_first(groups, [](const auto& g) { return g.counts.sums.attempts; })) {
     if (rows.as_array().size() == ReportFigures::kRowsMax) break;
     Value row = Value::map({{"name", one->first}, {"episodes", one->second.episodes}});
     const Value counts = one->second.counts.value();
@@ -89,56 +84,6 @@ Value relative(const Value& first, const Value& other, bool ratio) {
 }
 
 }  // namespace
-
-void TimeCourse::Sums::operator+=(const Sums& other) {
-  attempts += other.attempts;
-  correct += other.correct;
-  rewards += other.rewards;
-  timed += other.timed;
-  reward_sum += other.reward_sum;
-  speedup_log_sum += other.speedup_log_sum;
-}
-
-void TimeCourse::add(double at, const TurnLine& turn) {
-  if (!turn.scored || !(at >= 0 && at < kTimeMax)) return;
-  Sums one{1, turn.outcome == outcome_name(Outcome::kCorrect), 0, 0, 0, 0};
-  if (std::isfinite(turn.reward)) {
-    one.rewards = 1;
-    one.reward_sum = turn.reward;
-  }
-  if (one.correct != 0 && std::isfinite(turn.speedup) && turn.speedup > 0) {
-    one.timed = 1;
-    one.speedup_log_sum = std::log(turn.speedup);
-  }
-  intervals_[static_cast<std::int64_t>(at) / width_s_] += one;
-  while (intervals_.rbegin()->first - intervals_.begin()->first >=
-         static_cast<std::int64_t>(kIntervalsMax)) {
-    widen();
-  }
-}
-
-void TimeCourse::widen() {
-  std::map<std::int64_t, Sums> wider;
-  for (const auto& [index, sums] : intervals_) wider[index / 2] += sums;
-  intervals_ = std::move(wider);
-  width_s_ *= 2;
-}
-
-Value TimeCourse::value() const {
-  Value list = Value::array();
-  for (const auto& [index, sums] : intervals_) {
-    list.push(Value::map(
-        {{"from", index * width_s_},
-         {"to", (index + 1) * width_s_},
-         {"attempts", sums.attempts},
-         {"success", mean(static_cast<double>(sums.correct), sums.attempts)},
-         {"reward_mean", mean(sums.reward_sum, sums.rewards)},
-         {"speedup_mean",
-          sums.timed > 0 ? Value(std::exp(sums.speedup_log_sum / static_cast<double>(sums.timed)))
-                         : Value()}}));
-  }
-  return list;
-}
 
 Status ReportFigures::add(const StoredEpisode& stored) {
   const EpisodeRecord& record = stored.record;
@@ -204,7 +149,7 @@ Value ReportFigures::totals() const {
     for (const auto& [name, group] : tasks_)
       faster += group.counts.best_speedup > TaskFigures::kThresholds[i];
     best.set(fast_p.as_map()[i].first,
-             mean(static_cast<double>(faster), static_cast<std::int64_t>(tasks_.size())));
+             mean_value(static_cast<double>(faster), static_cast<std::int64_t>(tasks_.size())));
   }
   totals.set("best_fast_p", std::move(best));
   totals.set("tasks", tasks_.size());

@@ -11,31 +11,9 @@
 #include "journal/records.hpp"
 #include "model/value.hpp"
 #include "web/task_figures.hpp"
+#include "web/time_course.hpp"
 
 namespace hone {
-
-/// Means over intervals of time of equal length. The length doubles as needed to keep at most kIntervalsMax intervals. Turns
-/// may come in any order. One thread.
-class TimeCourse {
- public:
-  static constexpr std::size_t kIntervalsMax = 96;
-
-  /// `at`: seconds since 1970. Turns before 1970 or after the year 9999 are ignored.
-  void add(double at, const TurnLine& turn);
-  /// [{"from", "to", "attempts", "success", "reward_mean", "speedup_mean"}], in order, without empty intervals.
-  Value value() const;
-
- private:
-  struct Sums {
-    std::int64_t attempts = 0, correct = 0, rewards = 0, timed = 0;
-    double reward_sum = 0, speedup_log_sum = 0;
-    void operator+=(const Sums& other);
-  };
-
-  void widen();
-  std::int64_t width_s_ = 1;
-  std::map<std::int64_t, Sums> intervals_;  // by start / width_s_
-};
 
 /// Memory is bounded: names after the first TaskFigures::kTasksMax of a kind are counted together as "other". One thread.
 ///

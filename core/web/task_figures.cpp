@@ -22,7 +22,7 @@ std::string threshold_name(double p) {
 }
 
 Value share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? Value() : Value(static_cast<double>(part) / static_cast<double>(whole));
+  return mean_value(static_cast<double>(part), whole);
 }
 
 }  // namespace
@@ -47,30 +47,17 @@ void TaskFigures::Counts::add(const TurnLine& turn) {
     ++unscored;
     return;
   }
-  ++attempts;
+  sums.add(turn);
   if (outcomes.size() < kOutcomesMax || outcomes.count(turn.outcome) != 0) ++outcomes[turn.outcome];
-  if (turn.outcome == outcome_name(Outcome::kCorrect)) {
-    ++correct;
-    if (std::isfinite(turn.speedup)) {
-      if (turn.speedup > best_speedup) {
-        best_speedup = turn.speedup;
-        best_low = std::isfinite(turn.low) ? turn.low : 0;
-        best_high = std::isfinite(turn.high) ? turn.high : 0;
-        best_episode = turn.episode;
-        best_turn = turn.turn;
-      }
-      if (turn.speedup > 0) {
-        ++timed;
-        speedup_log_sum += std::log(turn.speedup);
-      }
-      for (std::size_t i = 0; i < kThresholds.size(); ++i)
-        faster[i] += turn.speedup > kThresholds[i];
-    }
+  if (turn.outcome != outcome_name(Outcome::kCorrect) || !std::isfinite(turn.speedup)) return;
+  if (turn.speedup > best_speedup) {
+    best_speedup = turn.speedup;
+    best_low = std::isfinite(turn.low) ? turn.low : 0;
+    best_high = std::isfinite(turn.high) ? turn.high : 0;
+    best_episode = turn.episode;
+    best_turn = turn.turn;
   }
-  if (std::isfinite(turn.reward)) {
-    ++rewards;
-    reward_sum += turn.reward;
-  }
+  for (std::size_t i = 0; i < kThresholds.size(); ++i) faster[i] += turn.speedup > kThresholds[i];
 }
 
 void TaskFigures::Counts::add_return(double value) {
@@ -82,23 +69,21 @@ void TaskFigures::Counts::add_return(double value) {
 Value TaskFigures::Counts::value() const {
   Value fast_p = Value::map(), by_outcome = Value::map();
   for (std::size_t i = 0; i < kThresholds.size(); ++i)
-    fast_p.set(threshold_name(kThresholds[i]), share(faster[i], attempts));
+    fast_p.set(threshold_name(kThresholds[i]), share(faster[i], sums.attempts));
   for (const auto& [outcome, count] : outcomes) by_outcome.set(outcome, count);
-  return Value::map(
-      {{"attempts", attempts},
-       {"unscored", unscored},
-       {"outcomes", std::move(by_outcome)},
-       {"correct", correct},
-       {"success", share(correct, attempts)},
-       {"fast_p", std::move(fast_p)},
-       {"best_speedup", best_speedup > 0 ? Value(best_speedup) : Value()},
-       {"best_low", best_low > 0 ? Value(best_low) : Value()},
-       {"best_high", best_high > 0 ? Value(best_high) : Value()},
-       {"speedup_mean",
-        timed > 0 ? Value(std::exp(speedup_log_sum / static_cast<double>(timed))) : Value()},
-       {"reward_mean", rewards > 0 ? Value(reward_sum / static_cast<double>(rewards)) : Value()},
-       {"returns", returns},
-       {"return_mean", returns > 0 ? Value(return_sum / static_cast<double>(returns)) : Value()}});
+  return Value::map({{"attempts", sums.attempts},
+                     {"unscored", unscored},
+                     {"outcomes", std::move(by_outcome)},
+                     {"correct", sums.correct},
+                     {"success", sums.success()},
+                     {"fast_p", std::move(fast_p)},
+                     {"best_speedup", best_speedup > 0 ? Value(best_speedup) : Value()},
+                     {"best_low", best_low > 0 ? Value(best_low) : Value()},
+                     {"best_high", best_high > 0 ? Value(best_high) : Value()},
+                     {"speedup_mean", sums.speedup_mean()},
+                     {"reward_mean", sums.reward_mean()},
+                     {"returns", returns},
+                     {"return_mean", mean_value(return_sum, returns)}});
 }
 
 void TaskFigures::add(const TurnLine& turn, double ended_return) {
@@ -113,8 +98,9 @@ Status TaskFigures::read_intervals(
     const std::function<Result<std::pair<double, double>>(std::uint64_t, std::int64_t)>& read) {
   std::vector<Counts*> shown = {&all_};
   for (auto& [task, counts] : of_) shown.push_back(&counts);
-  std::stable_sort(shown.begin() + 1, shown.end(),
-                   [](const Counts* a, const Counts* b) { return a->attempts > b->attempts; });
+  std::stable_sort(shown.begin() + 1, shown.end(), [](const Counts* a, const Counts* b) {
+    return a->sums.attempts > b->sums.attempts;
+  });
   shown.resize(std::min(shown.size(), kTasksShown + 1));
   for (Counts* counts : shown) {
     if (counts->best_speedup == 0 || counts->best_low > 0) continue;
@@ -140,7 +126,7 @@ Value TaskFigures::value(const std::vector<TaskLine>& episodes) const {
       best_faster[i] += one.second.best_speedup > kThresholds[i];
   }
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return a->second.attempts > b->second.attempts;
+    return a->second.sums.attempts > b->second.sums.attempts;
   });
   Value tasks = Value::array();
   for (std::size_t i = 0; i < std::min(order.size(), kTasksShown); ++i) {

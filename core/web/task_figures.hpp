@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "journal/records.hpp"
 #include "model/value.hpp"
+#include "web/turn_sums.hpp"
 
 namespace hone {
 
@@ -34,7 +35,8 @@ class TaskFigures {
 
   /// Counts and sums over a set of turns.
   struct Counts {
-    std::int64_t attempts = 0, unscored = 0, correct = 0, timed = 0, rewards = 0;
+    TurnSums sums;
+    std::int64_t unscored = 0;
     std::array<std::int64_t, kThresholds.size()> faster{};
     std::map<std::string, std::int64_t> outcomes;
     double best_speedup = 0;             // 0: no attempt was timed
@@ -42,7 +44,7 @@ class TaskFigures {
     std::uint64_t best_episode = 0;      // the attempt with the best speedup
     std::int64_t best_turn = 0;
     std::int64_t returns = 0;
-    double speedup_log_sum = 0, reward_sum = 0, return_sum = 0;
+    double return_sum = 0;
 
     void add(const TurnLine& turn);
     /// The return of an episode, from its first turn on. NaN does not count.
