@@ -351,6 +351,24 @@ Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter
   return lines;
 }
 
+namespace {
+
+constexpr const char* kTurnLineColumns =
+    "SELECT task, outcome, scored, speedup, turns.reward, turns.episode, turn, turns.at, ";
+/// A turn of an episode that is not being deleted, and not one that a branch shares with its parent.
+constexpr const char* kCountedTurn = "(state != 4 AND (parent = 0 OR turn > parent_turn))";
+
+/// Of a row that begins with kTurnLineColumns.
+TurnLine line_of(const Statement& s) {
+  TurnLine line{s.bytes(0), s.bytes(1), s.integer(2) != 0, s.number(3), s.number(4)};
+  line.episode = unsigned_of(s.integer(5));
+  line.turn = s.integer(6);
+  line.at = s.number(7);
+  return line;
+}
+
+}  // namespace
+
 Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visit,
                                 const EpisodeFilter& filter, bool last_replies) const {
   const auto [condition, cells] = of_client_and_reward(filter);
@@ -364,17 +382,13 @@ Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visi
   // Rationale: CROSS JOIN makes SQLite scan `turns` in the order of the file, not once for each episode.
   HONE_ASSIGN(
       Statement all,
-      database_->prepare(
-          std::string("SELECT task, outcome, scored, speedup, turns.reward, ") + reply +
-          ", turns.episode, turn FROM turns CROSS JOIN episodes ON episodes.id = turns.episode "
-          "WHERE state != 4 AND (parent = 0 OR turn > parent_turn)" +
-          condition));
+      database_->prepare(kTurnLineColumns + reply +
+                         " FROM turns CROSS JOIN episodes ON episodes.id = turns.episode WHERE " +
+                         kCountedTurn + condition));
   HONE_ASSIGN(bool row, all.start(cells));
   while (row) {
-    TurnLine line{all.bytes(0), all.bytes(1), all.integer(2) != 0, all.number(3), all.number(4)};
-    line.reply = all.bytes(5);
-    line.episode = unsigned_of(all.integer(6));
-    line.turn = all.integer(7);
+    TurnLine line = line_of(all);
+    line.reply = all.bytes(8);
     if (!visit(line)) {
       all.stop();
       return {};
@@ -382,6 +396,36 @@ Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visi
     HONE_ASSIGN(row, all.next());
   }
   return {};
+}
+
+/// Rationale: a turn's row gets a number above all others, so later rows are later turns. Numbers change only when the file is
+/// rewritten, which keeps the order. They are used again only after the last row was deleted. In both cases, the first row
+/// that is read here is not the turn at `last`, unless nothing has changed before it.
+Result<bool> JournalReader::each_turn_after(
+    TurnPlace& last, const std::function<void(const TurnLine&)>& visit) const {
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(
+      Statement all,
+      database_->prepare(std::string(kTurnLineColumns) + "turns.rowid, " + kCountedTurn +
+                         " FROM turns CROSS JOIN episodes ON episodes.id = turns.episode WHERE "
+                         "turns.rowid >= ?1 ORDER BY turns.rowid"));
+  HONE_ASSIGN(bool row, all.start({last.row}));
+  if (last.row != 0) {
+    const bool known = row && all.integer(8) == last.row &&
+                       unsigned_of(all.integer(5)) == last.episode && all.integer(6) == last.turn;
+    if (!known) {
+      all.stop();
+      return false;
+    }
+    HONE_ASSIGN(row, all.next());
+  }
+  while (row) {
+    const TurnLine line = line_of(all);
+    if (all.integer(9) != 0) visit(line);
+    last = {all.integer(8), line.episode, line.turn};
+    HONE_ASSIGN(row, all.next());
+  }
+  return true;
 }
 
 Result<std::string> JournalReader::reply(std::uint64_t episode, std::int64_t turn) const {

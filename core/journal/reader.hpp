@@ -49,6 +49,11 @@ class JournalReader {
   /// Only `client` and `reward` of `filter` count. `last_replies`: read the reply of a turn that ended its episode.
   Status each_turn(const std::function<bool(const TurnLine&)>& visit,
                    const EpisodeFilter& filter = {}, bool last_replies = false) const;
+  /// Visits the facts of the turns that were written after `last`, in the order in which they were written, and moves `last` to
+  /// the last one that it read. Otherwise as each_turn(). False: nothing was visited, because the turn at `last` is no longer
+  /// there; begin again with a new place.
+  Result<bool> each_turn_after(TurnPlace& last,
+                               const std::function<void(const TurnLine&)>& visit) const;
   /// The reply to a turn: MessagePack, as sent; empty if there is no such turn. Its checksum is not compared.
   Result<std::string> reply(std::uint64_t episode, std::int64_t turn) const;
   Result<std::int64_t> count_episodes() const;

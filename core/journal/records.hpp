@@ -134,6 +134,14 @@ struct TurnLine {
   std::string reply = {};  ///< MessagePack, as sent; empty unless it was requested
   std::uint64_t episode = 0;
   std::int64_t turn = 0;
+  double at = 0;  ///< seconds since 1970
+};
+
+/// The place of a turn in the order in which turns were written. Default: before the first one.
+struct TurnPlace {
+  std::int64_t row = 0;
+  std::uint64_t episode = 0;
+  std::int64_t turn = 0;
 };
 
 /// The number of episodes of a task.

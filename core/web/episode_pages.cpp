@@ -209,11 +209,44 @@ Result<Value> EpisodePages::read_tasks(const EpisodeFilter& filter, const Gone& 
   return tasks;
 }
 
+Result<Value> EpisodePages::over_time(const Query& query, const Gone& gone) const {
+  std::string task;
+  for (const auto& [name, value] : query) {
+    HONE_TRY(check_length(name, value));
+    if (name == "task") task = value;
+  }
+  return over_time_.get({task, ""}, gone, [&]() -> Result<Value> {
+    HONE_ASSIGN(const auto reader, open(gone));
+    const std::shared_ptr<FollowedCourse> course = course_of(task);
+    HONE_TRY(course->read_on(*reader));
+    Value value = course->value();
+    value.set("at", wall_s());
+    return value;
+  });
+}
+
+std::shared_ptr<FollowedCourse> EpisodePages::course_of(const std::string& task) const {
+  MutexLock lock(courses_mutex_);
+  Course& course = courses_[task];
+  if (course.followed == nullptr) course.followed = std::make_shared<FollowedCourse>(task);
+  course.used = ++requests_;
+  std::shared_ptr<FollowedCourse> followed = course.followed;
+  if (courses_.size() > FigureCache::kKeptMax) {
+    // Rationale: the course of all tasks is on every live view, so it is kept.
+    const auto rank = [](const auto& one) { return std::pair(one.first.empty(), one.second.used); };
+    courses_.erase(
+        std::min_element(courses_.begin(), courses_.end(),
+                         [&rank](const auto& a, const auto& b) { return rank(a) < rank(b); }));
+  }
+  return followed;
+}
+
 Result<Value> EpisodePages::names(const Gone& gone) const {
   HONE_ASSIGN(const auto reader, open(gone));
   Value lists = Value::map();
   for (const auto& [key, which] : {std::pair("clients", JournalReader::Name::kClient),
-                                   std::pair("rewards", JournalReader::Name::kReward)}) {
+                                   std::pair("rewards", JournalReader::Name::kReward),
+                                   std::pair("tasks", JournalReader::Name::kTask)}) {
     HONE_ASSIGN(const std::vector<std::string> found, reader->names(which));
     lists.set(key, texts_value(found));
   }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,11 +17,12 @@
 #include "journal/records.hpp"
 #include "model/value.hpp"
 #include "web/figure_cache.hpp"
+#include "web/followed_course.hpp"
 
 namespace hone {
 
 /// [any thread] Reads the journal anew for each request, so that it holds no snapshot of a journal that a server writes.
-/// Memory is bounded by one page of the list, or by one episode. An error is the journal's: not_found, failed_precondition
+/// Memory is bounded by one page of the list, by one episode, or by the courses of FigureCache::kKeptMax tasks. An error is the journal's: not_found, failed_precondition
 /// (damaged, or of another version), unavailable.
 ///
 ///   EpisodePages pages("run.db", [](const StoredEpisode& stored) { return trajectory_without_prompt(stored); });
@@ -39,9 +41,12 @@ class EpisodePages {
   Status check() const;
   /// {"tasks", "left_out", "all", "at"} (task_figures.hpp). Reads every turn. The result is kept for some seconds.
   /// Query: client, reward. invalid_argument: a value is too long. unavailable: too many requests with a client or reward.
-  /// cancelled, also of names() and list(): `gone` has become true, or stop() was called.
+  /// cancelled, also of over_time(), names() and list(): `gone` has become true, or stop() was called.
   Result<Value> tasks(const Query& query, const Gone& gone) const;
-  /// {"clients": [NAME], "rewards": [NAME]}: the most frequent first, at most 1000 each.
+  /// {"task", "intervals", "unscored", "at"} (followed_course.hpp). Reads the turns that were written since the last request for
+  /// this task. The result is kept for some seconds. Query: task, a full name; without it, all tasks together.
+  Result<Value> over_time(const Query& query, const Gone& gone) const;
+  /// {"clients": [NAME], "rewards": [NAME], "tasks": [NAME]}: the most frequent first, at most 1000 each.
   Result<Value> names(const Gone& gone) const;
   /// {"episodes": [{"episode", "task", "client", "group", "state", "turns", "best_speedup", "last_reward", "reward",
   ///  "opened_at", "changed_at"}], "next"}, the newest first. Query: search, task, client, group, state, outcome, limit (1 to
@@ -61,7 +66,17 @@ class EpisodePages {
   const Trajectory trajectory_;
   mutable Mutex trajectory_mutex_;
   std::atomic<bool> stopping_{false};
-  mutable FigureCache tasks_;
+  /// Only one thread at a time uses the course of a task, because FigureCache computes its figures in one thread.
+  std::shared_ptr<FollowedCourse> course_of(const std::string& task) const;
+
+  mutable FigureCache tasks_, over_time_;
+  mutable Mutex courses_mutex_;
+  struct Course {
+    std::shared_ptr<FollowedCourse> followed;
+    std::uint64_t used = 0;  ///< number of the request that used it last
+  };
+  mutable std::map<std::string, Course> courses_ HONE_GUARDED_BY(courses_mutex_);  // by task
+  mutable std::uint64_t requests_ HONE_GUARDED_BY(courses_mutex_) = 0;
 };
 
 }  // namespace hone

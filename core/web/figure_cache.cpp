@@ -38,7 +38,8 @@ Result<Value> FigureCache::get(const Key& key, const Gone& gone, const Compute& 
     MutexLock lock(mutex_);
     if (auto kept = find(key)) return std::move(*kept);
     if (!is_main(key) && others_ == kOthersMax)
-      return unavailable("too many requests for figures of one client or reward; try again later");
+      return unavailable(
+          "too many requests for figures of one task, client or reward; try again later");
     if (!is_main(key)) ++others_;
   }
   Result<Value> figures = compute_once(key, gone, compute);

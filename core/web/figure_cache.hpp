@@ -15,7 +15,7 @@
 
 namespace hone {
 
-/// [any thread] Figures by client and reward. One thread at a time computes the figures of a key. Other requests of this key
+/// [any thread] Figures by client and reward, or by task. One thread at a time computes the figures of a key. Other requests of this key
 /// wait for it; requests of other keys do not. The main key, without client and reward, is never evicted before it expires.
 ///
 ///   cache.get({"trainer", ""}, request.gone, [&] { return read_figures("trainer"); });

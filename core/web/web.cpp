@@ -130,14 +130,15 @@ HttpReply Web::api(const HttpRequest& request) const {
   if (path == kLogin) return {};  // with a token, HttpServer replies itself
   if (path == "/api/about") return about();
   if (path == "/api/live") return live(request);
-  const bool of_journal = path == "/api/tasks" || path == "/api/names" || path == kEpisodes ||
+  const bool of_journal = path == "/api/tasks" || path == "/api/over_time" ||
+                          path == "/api/names" || path == kEpisodes ||
                           path.starts_with(std::string(kEpisodes) + "/");
   if (of_journal && sources_.journals.empty()) return http_error(404, sources_.no_episodes);
   if (of_journal) return of_episodes(request);
   return http_error(
       404,
-      "no such path; expected /api/about, /api/live, /api/tasks, /api/names, /api/episodes or "
-      "/api/episodes/EPISODE");
+      "no such path; expected /api/about, /api/live, /api/tasks, /api/over_time, /api/names, "
+      "/api/episodes or /api/episodes/EPISODE");
 }
 
 HttpReply Web::of_episodes(const HttpRequest& request) const {
@@ -148,6 +149,7 @@ HttpReply Web::of_episodes(const HttpRequest& request) const {
   if (!journal) return refused(journal.error());
   const EpisodePages& episodes = **journal;
   if (path == "/api/tasks") return reply_of(episodes.tasks(request.query, request.gone));
+  if (path == "/api/over_time") return reply_of(episodes.over_time(request.query, request.gone));
   if (path == "/api/names") return reply_of(episodes.names(request.gone));
   if (path == kEpisodes) return reply_of(episodes.list(request.query, request.gone));
   return reply_of(episodes.episode(path.substr(kEpisodes.size() + 1)));

@@ -33,7 +33,7 @@ constexpr int kLiveReaders = 16;
 /// server.
 constexpr double kLiveKeptS = 0.2;
 
-/// [any thread] Requests for episodes read the journal anew. /api/tasks and /api/live have caches (FigureCache).
+/// [any thread] Requests for episodes read the journal anew. /api/tasks, /api/over_time and /api/live have caches (FigureCache).
 ///
 /// Theory of operation. `/`, `/app.js`, `/style.css` and `/icon.svg` are files that are compiled in. The script reads `/api/…`
 /// and builds the page from text nodes. All texts of a journal are hostile: submissions, compiler output, names. The headers

@@ -124,6 +124,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture
 def browser(chromium: Browser) -> Browser:
     chromium.window(1180, 900, dark=False)
+    chromium.call("Page.navigate", url="about:blank")  # the page of the test before asks no more
     chromium.messages.clear()
     chromium.requests.clear()
     chromium.dialogs = 0
@@ -160,6 +161,42 @@ def test_the_live_view_follows_the_steps(site: Site, browser: Browser) -> None:
     browser.wait("[...document.querySelectorAll('.legend li')].some((li) => li.innerText.includes('build failed'))")
     browser.wait("live.samples.length >= 2 && rate(300) > 0")
     assert browser.value("document.title") == "Live · hone"
+    assert_harmless(browser, site.url)
+
+
+POINTS = "[...document.querySelectorAll('#over_time svg')].map((one) => one.querySelectorAll('circle').length)"
+ATTEMPTS = "Number((document.querySelector('#over_time p')?.innerText.match(/^(\\d+) attempt/) || [])[1])"
+
+
+def test_a_step_is_a_point_over_time_of_all_tasks_and_of_its_task(site: Site, browser: Browser) -> None:
+    browser.open(site.url, "Live")
+    tile = "[...document.querySelectorAll('.tile')].find((one) => one.innerText.startsWith('Steps done'))"
+    before = int(browser.wait(f"{ATTEMPTS} === Number({tile}?.children[1].innerText) && {ATTEMPTS}"))
+    drawn = browser.value(POINTS)
+    with hone.connect(site.server.endpoint, name="course") as client:
+        client.reset("matmul").episode.step(response="no code")
+        browser.wait(f"{ATTEMPTS} === {before + 1}")
+        browser.wait(f"{POINTS}[1] >= {drawn[1]}")
+    browser.open(site.url, "Live")
+    browser.wait("document.querySelectorAll('#over_time option').length === 3")
+    browser.value(
+        "(() => { const one = document.getElementById('over_time_task'); one.focus(); one.value = 'tasks/matmul';"
+        " one.dispatchEvent(new Event('change')); })()"
+    )
+    browser.wait(f"location.hash === '#/live?task=tasks%2Fmatmul' && {ATTEMPTS} === 1")
+    assert browser.value("document.activeElement.id") == "over_time_task", "the keyboard stays where it was"
+    assert browser.value(POINTS) == [1], "no turn of this task was timed"
+    said = browser.value("document.querySelector('#over_time svg').getAttribute('aria-label')")
+    assert said.startswith("Mean reward over time: 1 interval, first 0")
+    browser.value("document.querySelector('#over_time details').open = true")
+    browser.wait("document.querySelector('#over_time tbody tr') !== null")
+    (row,) = browser.value("[...document.querySelectorAll('#over_time tbody tr')].map((one) => one.innerText)")
+    assert row.split("\t")[1:] == ["1", "0 %", "\N{EN DASH}", "0"]
+    shared = browser.value("location.href")
+    browser.open(shared, "Live")
+    browser.wait(f"{ATTEMPTS} === 1")
+    browser.go(f"#/live?task={HOSTILE[0]}", "Live")
+    browser.wait("document.querySelector('#over_time p').innerText.startsWith('No scored turn of <script>')")
     assert_harmless(browser, site.url)
 
 
@@ -584,6 +621,9 @@ def test_two_journals_are_compared_and_their_episodes_linked(site: Site, browser
         browser.open(f"{url}/#/tasks?journal=other.db", "Tasks")
         assert browser.value("document.querySelector('tbody td:nth-child(3)').textContent") == "2"
         assert browser.value("document.getElementById('journal').value") == "other.db"
+        browser.wait(f"{ATTEMPTS} === 2")
+        browser.open(f"{url}/#/tasks?journal=other.db&task=none", "Tasks")
+        browser.wait("document.querySelector('#over_time p').innerText === 'No scored turn of none yet.'")
         browser.open(f"{url}/#/episodes/{site.episode}", f"Episode {site.episode}")
         assert_harmless(browser, url)
         browser.open(f"{url}/#/episodes?journal={HOSTILE[43]}", "error")

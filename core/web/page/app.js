@@ -1,5 +1,5 @@
 // The web page of hone: reads /api/… and shows it. All texts are hostile, so elements are made by h() and s() and texts are
-// text nodes; nothing parses HTML. Views are in the location's hash: #/live, #/tasks, #/compare?a_client=…, #/episodes?search=…, #/episodes/ID?turn=2.
+// text nodes; nothing parses HTML. Views are in the location's hash: #/live?task=…, #/tasks, #/compare?a_client=…, #/episodes?search=…, #/episodes/ID?turn=2.
 "use strict";
 
 // ---- elements
@@ -370,6 +370,96 @@ function journalChoice(name, said, chosen, changed) {
   return h("label", {}, said, select);
 }
 
+// ---- means over time
+
+/** About five round numbers from `low` to `high`. */
+function roundMarks(low, high) {
+  const power = 10 ** Math.floor(Math.log10((high - low) / 5));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => high - low <= 5.5 * one);
+  const marks = [];
+  for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; ++i) marks.push(Number((i * step).toPrecision(6)));
+  return marks;
+}
+
+/** One mean of each interval of time. `logarithmic`: a speedup, with the baseline at 1. */
+function overTime(intervals, key, said, logarithmic) {
+  const points = intervals.filter((one) => isNumber(one[key]) && (!logarithmic || one[key] > 0));
+  if (!points.length) return h("div", {}, h("h3", {}, said), h("p", {class: "empty"}, "No value yet."));
+  const text = logarithmic ? times : figure;
+  const [width, height, left, bottom] = [Math.max(300, Math.min(560, innerWidth - 60)), 190, 56, 164];
+  const values = points.map((one) => one[key]), [least, most] = [Math.min(...values), Math.max(...values)];
+  let [low, high] = logarithmic ? [Math.min(0.8, least / 1.05), Math.max(1.3, most * 1.05)] : [Math.min(0, least), Math.max(0, most)];
+  if (high - low < 1e-9) high = low + 1;
+  const [begin, end] = [intervals[0].from, intervals.at(-1).to];
+  const x = (one) => left + 8 + ((width - left - 16) * ((one.from + one.to) / 2 - begin)) / (end - begin);
+  const part = logarithmic ? (value) => Math.log(value / low) / Math.log(high / low) : (value) => (value - low) / (high - low);
+  const y = (value) => bottom - 6 - (bottom - 16) * part(value);
+  const marks = logarithmic ? (SCALES.find(([limit]) => high / low < limit) || SCALES.at(-1))[1].filter((mark) => mark >= low && mark <= high) : roundMarks(low, high);
+  const label = (at, from, words, anchor) => s("text", {x: from, y: at, class: "label", "text-anchor": anchor}, words);
+  const summary = `${said} over time: ${counted(points.length, "interval")}, first ${text(values[0])}, last ${text(values.at(-1))}, lowest ${text(least)}, highest ${text(most)}`;
+  return h("div", {}, h("h3", {}, said), s("svg", {class: "course", width: "100%", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": summary},
+    marks.map((mark) => [s("line", {x1: left, x2: width, y1: y(mark).toFixed(1), y2: y(mark).toFixed(1), class: mark === (logarithmic ? 1 : 0) ? "base" : "axis"}), label(y(mark) + 4, left - 6, logarithmic ? `${mark}×` : figure(mark), "end")]),
+    points.length > 1 ? s("polyline", {points: points.map((one) => `${x(one).toFixed(1)},${y(one[key]).toFixed(1)}`).join(" "), class: "trace"}) : null,
+    points.map((one) => s("circle", {cx: x(one).toFixed(1), cy: y(one[key]).toFixed(1), r: 3, class: "dot"}, s("title", {}, `${date(one.from)}: ${text(one[key])}, ${counted(one.attempts, "attempt")}`))),
+    label(height - 6, left, date(begin), "start"), label(height - 6, width - 2, date(end), "end")));
+}
+
+const OVER_TIME_MS = 2000; // the API keeps the reply for this time
+
+/** Mean speedup and mean reward over time, of all tasks or of the one in the address. Its requests do not delay those of the view. */
+function overTimeCard(view, query) {
+  if (about.journal === null) return {node: null, refresh: () => {}};
+  const [task, journal] = [query.get("task") || "", query.get("journal") || ""];
+  const select = h("select", {name: "task", id: "over_time_task"});
+  const offer = (names) => {
+    const all = task && !names.includes(task) ? [task, ...names] : names;
+    select.replaceChildren(h("option", {value: ""}, "All tasks"), ...all.map((one) => h("option", {value: one}, cut(one, 80))));
+    select.value = task;
+  };
+  offer([]);
+  select.addEventListener("change", () => { location.hash = link(view, {...Object.fromEntries(query), task: select.value}); });
+  const said = h("p", {class: "dim", role: "status"}, "hone reads the journal …"), drawn = h("div", {class: "grid"});
+  let due = 0, shown = "", named = false, intervals = [], table = null;
+  const values = h("details", {toggle: showValues}, h("summary", {}, "Values"));
+  const node = h("section", {class: "card", id: "over_time"}, h("h2", {}, "Speedup and reward over time"),
+    h("form", {class: "filter", submit: (event) => event.preventDefault()}, h("label", {}, "Task", select)), said, drawn, values,
+    h("p", {class: "dim"}, "A point is the mean of the turns of one interval: the geometric mean of the speedups of correct turns, and the mean of the rewards of scored turns."));
+  function showValues() {
+    if (!values.open) return;
+    if (!table) {
+      table = new Table([{name: "From (UTC)"}, {name: "Attempts", class: "r"}, {name: "Success", class: "r far"}, {name: "Mean speedup", class: "r"}, {name: "Mean reward", class: "r"}]);
+      values.append(table.node);
+    }
+    table.update([...intervals].reverse().map((one) => ({cells: [date(one.from), count(one.attempts), percent(one.success), times(one.speedup_mean), figure(one.reward_mean)]})));
+  }
+  function show(reply) {
+    const now = JSON.stringify([reply.intervals, reply.unscored]);
+    if (now === shown) return;
+    shown = now;
+    intervals = list(reply.intervals);
+    const unscored = num(reply.unscored) ? ` ${counted(reply.unscored, "unscored turn")} ${reply.unscored === 1 ? "is" : "are"} in no mean.` : "";
+    setText(said, (intervals.length ? `${counted(sum(intervals.map((one) => one.attempts)), "attempt")} in intervals of ${seconds(intervals[0].to - intervals[0].from)}.` : `No scored turn${task ? ` of ${cut(task, 80)}` : ""} yet.`) + unscored);
+    drawn.replaceChildren(...(intervals.length ? [overTime(intervals, "speedup_mean", "Mean speedup", true), overTime(intervals, "reward_mean", "Mean reward", false)] : []));
+    showValues();
+  }
+  async function refresh() {
+    const began = performance.now();
+    if (began < due) return;
+    due = Infinity;
+    try {
+      show(await get(api("/api/over_time", {task, journal})));
+      if (!named) offer(list((await get(api("/api/names", {journal}))).tasks));
+      named = true;
+    } catch (error) {
+      setText(said, error.message);
+      shown = "";
+      if (!(error instanceof Failure)) console.error(error);
+    }
+    due = performance.now() + Math.max(OVER_TIME_MS, 9 * (performance.now() - began));
+  }
+  return {node, refresh};
+}
+
 // ---- the live view
 
 const live = {samples: [], incarnation: ""}; // of this page, also while another view is shown
@@ -408,7 +498,7 @@ function tile(name, wide) {
     set(text, more, look) { setText(value, text); setText(note, more || ""); value.className = `value ${look || ""}`; }};
 }
 
-function liveView() {
+function liveView(query) {
   const t = {rate: tile("Evaluations per second", true), status: tile("Server"), steps: tile("Steps done"), queue: tile("Queue"), flight: tile("Under way"),
     devices: tile("Devices"), reply: tile("Step p50"), slow: tile("Step p99"), episodes: tile("Episodes open"), faults: tile("Faults"), caught: tile("Cheats caught"), journal: tile("Journal")};
   const outcomes = h("div"), legend = h("ul", {class: "legend"});
@@ -419,13 +509,13 @@ function liveView() {
     {name: "Unscored", class: "r far", key: (d) => d.unscored}], {sort: [1, -1], empty: "No finished turn yet."});
   const clients = new Table([{name: "Client"}, {name: "Judged", class: "r"}, {name: "Unscored", class: "r"}, {name: "Caught", class: "r"}, {name: "Classes of cheating"}], {empty: "No client yet."});
   const faults = new Table([{name: "Error"}, {name: "Count", class: "r"}], {empty: "Every evaluation had a verdict."});
-  const problems = h("div", {});
+  const problems = h("div", {}), course = overTimeCard("live", query);
   const node = h("div", {},
     h("h1", {}, "Live"), problems,
     h("div", {class: "tiles"}, Object.values(t).map((one) => one.node)),
     h("section", {class: "card"}, h("h2", {}, "Outcomes since the start of the server"), outcomes, legend),
     h("div", {class: "grid"}, h("section", {class: "card"}, h("h2", {}, "Stages of an evaluation"), stages.node), h("section", {class: "card"}, h("h2", {}, "Requests"), verbs.node)),
-    h("section", {class: "card"}, h("h2", {}, "Tasks"), tasks.node),
+    course.node, h("section", {class: "card"}, h("h2", {}, "Tasks"), tasks.node),
     h("div", {class: "grid"}, h("section", {class: "card"}, h("h2", {}, "Clients and caught cheats"), clients.node), h("section", {class: "card"}, h("h2", {}, "Evaluations without a verdict: faults, cancellations, deadlines"), faults.node)));
 
   function show(reply) {
@@ -473,7 +563,7 @@ function liveView() {
     }));
     faults.update(entries(evaluator.faults).map(([code, n]) => ({cells: [code, count(n)]})));
   }
-  return {node, title: "Live", refresh: async () => show(await get("/api/live")), every: 800};
+  return {node, title: "Live", refresh: async () => { course.refresh(); show(await get("/api/live")); }, every: 800};
 }
 
 // ---- tasks
@@ -482,7 +572,7 @@ function tasksView(query) {
   const journal = query.get("journal") || "";
   const P = ["1", "1.5", "2", "5"];
   const t = {tasks: tile("Tasks"), attempts: tile("Attempts"), success: tile("Success"), fast: tile("fast_1 of attempts"), best: tile("fast_1 of tasks"), speed: tile("Best speedup")};
-  const left = h("p", {class: "dim"});
+  const left = h("p", {class: "dim"}), course = overTimeCard("tasks", query);
   const search = h("input", {type: "search", placeholder: "Part of a task's name", "aria-label": "Filter tasks", autocomplete: "off", spellcheck: "false", input: () => table.update(rows())});
   const table = new Table([{name: "Task", key: (d) => d.task, text: true}, {name: "Episodes", class: "r far", key: (d) => d.episodes}, {name: "Attempts", class: "r", key: (d) => d.attempts},
     {name: "Outcomes", class: "w far"}, {name: "Success", class: "r", key: (d) => d.success}, ...P.map((p, i) => ({name: `fast_${p}`, class: i ? "r far" : "r", key: (d) => (d.fast_p || {})[p]})),
@@ -493,10 +583,11 @@ function tasksView(query) {
   const rows = () => list(reply.tasks).filter((one) => one.task.toLowerCase().includes(search.value.toLowerCase())).map((one) => ({data: one, cells: [
     {text: cut(one.task, 80), title: one.task, href: link("episodes", {task: one.task, journal})}, count(one.episodes), count(one.attempts),
     {node: outcomeBar(one.outcomes, 140, 12), key: JSON.stringify(one.outcomes)}, percent(one.success), ...P.map((p) => percent((one.fast_p || {})[p])), bestSpeedup(one), figure(one.reward_mean), figure(one.return_mean)]}));
-  const node = h("div", {}, h("h1", {}, "Tasks"), h("div", {class: "tiles"}, Object.values(t).map((one) => one.node)),
+  const node = h("div", {}, h("h1", {}, "Tasks"), h("div", {class: "tiles"}, Object.values(t).map((one) => one.node)), course.node,
     h("section", {class: "card"}, h("form", {class: "filter", submit: (event) => event.preventDefault()}, journalChoice("journal", "Journal", journal, (one) => { location.hash = link("tasks", {journal: one}); }), h("label", {class: "grow"}, "Filter", search)), table.node, left,
       h("p", {class: "dim"}, "An attempt is a turn with a verdict. fast_p is the share of attempts that are correct and more than p times as fast as the baseline. The mean return is the mean over the ended episodes, counted from their first turn.")));
   async function refresh() {
+    course.refresh();
     reply = await get(api("/api/tasks", {journal}));
     const all = reply.all || {};
     t.tasks.set(count(all.tasks));
@@ -798,7 +889,7 @@ function route() {
 }
 
 function viewOf({view, name, query}) {
-  if (view === "live" && about.live) return liveView();
+  if (view === "live" && about.live) return liveView(query);
   if (view === "live") {
     return {node: h("div", {}, h("h1", {}, "No server"), h("p", {class: "empty"}, "This page shows a journal without a server. For live figures, start a server with its own page: hone serve --web PORT")), title: "No server"};
   }
