@@ -36,6 +36,11 @@ Counters::OfClient& Counters::of_client(const std::string& client) {
   return clients_[apart ? client : "(others)"];
 }
 
+void Counters::expect(const std::string& client) {
+  MutexLock lock(mutex_);
+  of_client(client);
+}
+
 void Counters::count(const Result<Verdict>& result, const std::string& client) {
   MutexLock lock(mutex_);
   if (!result) ++faults_[std::string(code_name(result.error().code))];

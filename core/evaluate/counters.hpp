@@ -19,6 +19,8 @@ class Counters {
   /// The first kClientsMax clients are counted separately, later ones together as "(others)". Rationale:
   /// without keys a client can use any number of names.
   static constexpr std::size_t kClientsMax = 256;
+  /// Adds a client whose first result is not yet known, so that its counters begin at 0.
+  void expect(const std::string& client);
   /// Counts the result of one step. Warns in the log once a client has many steps without a verdict, because
   /// a submission that prevents its own score could profit from that.
   void count(const Result<Verdict>& result, const std::string& client);

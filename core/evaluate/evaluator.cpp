@@ -270,6 +270,7 @@ class LocalEvaluator : public Evaluator {
     job->id = ++last_id_;
     jobs_[job->id] = job;
     waiting_.push(job->submission.client, job->submission.episode, job);
+    counters_.expect(job->submission.client);
     changed_.notify_all();
     return job->id;
   }

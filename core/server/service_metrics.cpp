@@ -1,10 +1,12 @@
 // Metrics of the episode service: names, units and help.
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "model/caught.hpp"
 #include "server/prometheus.hpp"
 
 namespace hone {
@@ -170,6 +172,14 @@ void write_devices(PrometheusText& text, const Value& service) {
   }
 }
 
+/// Rationale: increase() does not count the first value of a series, so a class is 0 until it is detected.
+void write_caught(PrometheusText& text, const std::string& client, const Value::Map& counts) {
+  std::map<std::string, double> all;
+  for (const std::string_view kind : caught::kAll) all[std::string(kind)] = 0;
+  for (const auto& [kind, count] : counts) all[kind] = count.as_double();
+  for (const auto& [kind, count] : all) text.sample(count, {{"class", kind}, {"client", client}});
+}
+
 /// Counters by client: steps with a verdict, steps without one, and detected classes of cheating.
 void write_clients(PrometheusText& text, const Value& service) {
   const Value::Map& clients = map_at(service, "evaluator/clients");
@@ -185,9 +195,10 @@ void write_clients(PrometheusText& text, const Value& service) {
       if (find_path(of, key) != nullptr) text.sample(number_at(of, key), {{"client", client}});
     }
   }
+  text.family("hone_caught_total", MetricType::kCounter, "Detected cheating by its class.");
+  for (const auto& [client, of] : clients) write_caught(text, client, map_at(of, "caught"));
   for (const auto& [key, name, label, help] :
-       {std::tuple("caught", "hone_caught_total", "class", "Detected cheating by its class."),
-        std::tuple("second_looks", "hone_confirmation_runs_total", "outcome",
+       {std::tuple("second_looks", "hone_confirmation_runs_total", "outcome",
                    "Confirmation runs by their outcome."),
         std::tuple("tool_caught", "hone_tool_caught_total", "class",
                    "Detected cheating in tool calls by its class."),

@@ -34,6 +34,21 @@ TEST(Counters, CaughtClasses_AreCountedByClient) {
   EXPECT_EQ(b.find("second_looks")->find("disagreed")->as_int(), 1);
 }
 
+TEST(Counters, ClientThatWaitsForItsFirstResult_HasCountersAtZero) {
+  Counters counters;
+  counters.count(caught(""), "a");
+  counters.expect("a");
+  counters.expect("b");
+  const Value value = counters.value();
+  EXPECT_EQ(*value.find("clients")->find("a")->find("judged"), Value(1));
+  ASSERT_NE(value.find("clients")->find("b"), nullptr);
+  EXPECT_EQ(*value.find("clients")->find("b")->find("judged"), Value(0));
+  for (std::size_t i = 0; i < 2 * Counters::kClientsMax; ++i)
+    counters.expect("client " + std::to_string(i));
+  EXPECT_EQ(counters.value().find("clients")->as_map().size(), Counters::kClientsMax + 1)
+      << "with those that are counted together";
+}
+
 TEST(Counters, CaughtClassOfAToolCall_IsCountedUnderANameOfItsOwn) {
   Counters counters;
   Verdict looked = caught(caught::kSecondLook);
