@@ -87,7 +87,7 @@ Result<Value> ServerStatus::health(const Value& body) {
                             {"uptime_s", now.uptime_s},
                             {"steps", service_.pending()},
                             {"in_flight", now.in_flight},
-                            {"connections", now.connections},
+                            {"connections", now.sockets},
                             {"queue", now.queue}});
   if (shutdown_.has_begun()) reply.set("drain_ms", shutdown_.left_ms(monotonic_ns()));
   return reply;

@@ -142,6 +142,25 @@ TEST(Health, Health_HasStepsInFlight) {
   service.release();
 }
 
+TEST(Health, Connections_AreThoseThatAreOpen) {
+  ScriptedService service;
+  auto server = start_server(service);
+  TestClient control(server->control_endpoint());
+  const auto wait_for = [&control](std::int64_t wanted) {
+    std::int64_t found = -1;
+    for (int n = 0; n < 100'000 && found != wanted; ++n)
+      found = control.ask("health").body.find("connections")->as_int();
+    return found;
+  };
+  {
+    TestClient first(server->endpoint()), second(server->endpoint());
+    first.ask("ping");
+    second.ask("ping");
+    EXPECT_EQ(wait_for(3), 3);
+  }
+  EXPECT_EQ(wait_for(1), 1) << "closed connections count";
+}
+
 TEST(Metrics, Health_HasTheReasonWhyStepsFail) {
   ScriptedService service;
   std::atomic<bool> full{true};
