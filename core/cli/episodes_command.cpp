@@ -24,12 +24,12 @@ class EpisodesCommand : public Command {
   std::string name() const override { return "episodes"; }
   std::string summary() const override { return "List the episodes of a journal."; }
   std::vector<std::string> examples() const override {
-    return {"hone episodes --journal run.db                  # the newest 1000",
-            "hone episodes --journal run.db --state open",
-            "hone episodes --journal run.db --task tasks/softmax --json"};
+    return {"hone episodes run.db                  # the newest 1000",
+            "hone episodes run.db --state open",
+            "hone episodes run.db --task tasks/softmax --json"};
   }
   void declare(OptionSet& options) override {
-    journal_.declare(options);
+    journal_.declare(options, true);
     filter_.declare(options);
     options.integer({.name = "--limit",
                      .doc = "number of episodes, newest first; 0: all (default: 1000)",

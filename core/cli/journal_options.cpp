@@ -20,8 +20,9 @@ constexpr std::size_t kJournalsMax = 8;
 
 Error no_journal() {
   return invalid_argument(
-      "no journal given; name its file (hone view FILE, hone report FILE, other commands --journal "
-      "FILE), or set journal.path in the configuration");
+      "no journal given; name its file (hone view FILE, hone report FILE, hone episodes FILE, "
+      "other "
+      "commands --journal FILE), or set journal.path in the configuration");
 }
 
 bool is_same_file(const std::string& one, const std::string& other) {
@@ -31,7 +32,11 @@ bool is_same_file(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-void JournalOptionSet::declare(OptionSet& options) {
+void JournalOptionSet::declare(OptionSet& options, bool positional) {
+  if (positional) {
+    options.text({.name = "JOURNAL", .doc = "the same as --journal FILE", .value = "FILE"},
+                 argument);
+  }
   options.text({.name = "--journal",
                 .doc = "file of the journal (default: journal.path of the configuration)",
                 .value = "FILE"},
@@ -46,7 +51,12 @@ Result<Config> JournalOptionSet::load() const {
 }
 
 Result<std::string> JournalOptionSet::path_in(const Config& loaded) const {
-  if (!path.empty()) return std::filesystem::absolute(path).string();
+  if (!path.empty() && !argument.empty() && path != argument) {
+    return invalid_argument("found two journals, " + argument + " and --journal " + path +
+                            "; expected one");
+  }
+  const std::string& named = path.empty() ? argument : path;
+  if (!named.empty()) return std::filesystem::absolute(named).string();
   if (!loaded.journal.path.empty()) return loaded.journal.path;
   return no_journal();
 }

@@ -13,12 +13,13 @@
 namespace hone {
 
 struct JournalOptionSet {
-  std::string path;  ///< --journal; else the configuration's journal.path
+  std::string path;      ///< --journal; else the configuration's journal.path
+  std::string argument;  ///< the same as a positional argument, in commands that take one
   ConfigOptions config;
-  void declare(OptionSet& options);
+  void declare(OptionSet& options, bool positional = false);
   /// The configuration, with journal.path set.
   Result<Config> load() const;
-  /// The path of the journal, for a loaded configuration.
+  /// The path of the journal, for a loaded configuration. invalid_argument: there is none, or two different ones were named.
   Result<std::string> path_in(const Config& loaded) const;
 };
 

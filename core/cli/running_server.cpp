@@ -17,7 +17,12 @@ std::string reachable_here(const std::string& endpoint) {
 
 }  // namespace
 
-void RunningServer::declare(OptionSet& options) {
+void RunningServer::declare(OptionSet& options, bool positional) {
+  if (positional) {
+    options.text(
+        {.name = "ENDPOINT", .doc = "the same as --endpoint ENDPOINT", .value = "ENDPOINT"},
+        argument);
+  }
   options.text({.name = "--endpoint",
                 .doc = "main or control endpoint of the server (default: server.control)",
                 .value = "ENDPOINT"},
@@ -33,6 +38,15 @@ void RunningServer::declare(OptionSet& options) {
                 .value = "KEY"},
                server_key);
   config.declare(options);
+}
+
+Status RunningServer::choose_endpoint() {
+  if (!argument.empty() && !endpoint.empty() && argument != endpoint) {
+    return invalid_argument("found two endpoints, " + argument + " and --endpoint " + endpoint +
+                            "; expected one");
+  }
+  if (endpoint.empty()) endpoint = argument;
+  return {};
 }
 
 Status RunningServer::set_up_log() const {

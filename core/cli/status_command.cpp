@@ -75,13 +75,14 @@ class StatusCommand : public Command {
   std::vector<std::string> examples() const override {
     return {"hone status                     # exit status 1 if it drains or cannot step",
             "hone status --json", "hone status -c configs/server.yaml",
-            "hone status --endpoint tcp://HOST:5917 --key grafana.key"};
+            "hone status tcp://HOST:5917 --key grafana.key"};
   }
   void declare(OptionSet& options) override {
-    server_.declare(options);
+    server_.declare(options, true);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
   int run(Terminal& terminal) override {
+    if (const Status one = server_.choose_endpoint(); !one) return terminal.fail(one.error());
     const auto client = connect_to(server_);
     if (!client) return server_.config.fail(terminal, client.error());
     const auto health = (*client)->call("health", Value::map());

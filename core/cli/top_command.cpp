@@ -68,22 +68,14 @@ class TopCommand : public Command {
             "hone top --json                               # one line each second"};
   }
   void declare(OptionSet& options) override {
-    options.text(
-        {.name = "ENDPOINT", .doc = "the same as --endpoint ENDPOINT", .value = "ENDPOINT"},
-        argument_);
-    server_.declare(options);
+    server_.declare(options, true);
     options.flag({.name = "--once", .doc = "print once and exit"}, once_);
     options.flag(
         {.name = "--json", .doc = "print health and metrics as JSON, one line each second"}, json_);
   }
 
   int run(Terminal& terminal) override {
-    if (!argument_.empty() && !server_.endpoint.empty() && argument_ != server_.endpoint) {
-      return terminal.fail(invalid_argument("found two endpoints, " + argument_ +
-                                            " and --endpoint " + server_.endpoint +
-                                            "; expected one"));
-    }
-    if (server_.endpoint.empty()) server_.endpoint = argument_;
+    if (const Status one = server_.choose_endpoint(); !one) return terminal.fail(one.error());
     Asker asker(server_);
     if (const Status reached = asker.connect(kConnectS); !reached)
       return server_.config.fail(terminal, reached.error());
@@ -135,7 +127,6 @@ class TopCommand : public Command {
   }
 
   RunningServer server_;
-  std::string argument_;
   bool once_ = false, json_ = false;
 };
 

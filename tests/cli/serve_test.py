@@ -87,10 +87,14 @@ class Serve(unittest.TestCase):
             said = json.loads(server.stdout.readline())
             for place in (said["endpoint"], said["control"]):
                 with self.subTest(place):
-                    told = hone("status", "--endpoint", place)
+                    told = hone("status", place)
                     self.assertEqual(told.returncode, 0, told.stderr)
                     self.assertRegex(told.stdout, r"status +serving\n")
                     self.assertRegex(told.stdout, r"steps +0 under way, 0 done, 0 not scored\n")
+                    self.assertRegex(told.stdout, r"connections +\d+ open, with those of this command\n")
+            two = hone("status", said["endpoint"], "--endpoint", said["control"])
+            self.assertEqual(two.returncode, 2)
+            self.assertIn(f"found two endpoints, {said['endpoint']} and --endpoint {said['control']}", two.stderr)
             status = json.loads(hone("status", "--endpoint", said["control"], "--json").stdout)
             self.assertEqual((status["health"]["status"], status["health"]["problems"]), ("serving", []))
             counters = json.loads(hone("metrics", "--set", f"server.control={said['control']}").stdout)

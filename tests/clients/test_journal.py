@@ -79,6 +79,20 @@ def test_an_episode_outlives_its_server(journalled: Journalled) -> None:
     assert journalled.command("journal", "check").strip() == "sound, with 1 episode"
 
 
+def test_a_journal_may_be_named_without_an_option(journalled: Journalled) -> None:
+    with hone.connect(journalled.endpoint) as client:
+        name = client.reset("add_relu").episode.id
+    hone_binary, journal = os.environ["HONE_BINARY"], str(journalled.journal)
+    listed = json.loads(subprocess.check_output([hone_binary, "episodes", journal, "--json"]))
+    assert [one["episode"] for one in listed] == [name]
+    same = [hone_binary, "episodes", journal, "--journal", journal, "--json"]
+    assert json.loads(subprocess.check_output(same)) == listed
+    two = [hone_binary, "episodes", journal, "--journal", "other.db"]
+    ran = subprocess.run(two, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert f"found two journals, {journal} and --journal other.db; expected one" in ran.stderr
+
+
 def test_a_step_that_is_pending_when_the_server_dies_is_answered(journalled: Journalled) -> None:
     with hone.connect(journalled.endpoint) as client:
         start = client.reset("add_relu")
