@@ -104,7 +104,6 @@ Result<Verb> Admission::check(const Peer& peer, wire::Request& request) {
   HONE_TRY(permitted(peer, verb));
   HONE_TRY(place_buffers(verb, request.body, std::move(request.buffers)));
   if (peer.in_flight.size() >= options_.in_flight_max) {
-    ++metrics_.busy;
     return resource_exhausted("this connection has " + std::to_string(peer.in_flight.size()) +
                               " requests in flight, at most " +
                               std::to_string(options_.in_flight_max) + " allowed");

@@ -23,13 +23,8 @@ double seconds_left(std::int64_t deadline_ns) {
 }  // namespace
 
 Dispatcher::Dispatcher(const ServerOptions& options, EpisodeService& service, Replies& replies,
-                       ServerStatus& status, Metrics& metrics, WorkerPool& workers)
-    : options_(options),
-      service_(service),
-      replies_(replies),
-      status_(status),
-      metrics_(metrics),
-      workers_(workers) {}
+                       ServerStatus& status, WorkerPool& workers)
+    : options_(options), service_(service), replies_(replies), status_(status), workers_(workers) {}
 
 void Dispatcher::serve(const VerbCall& call) {
   const auto& handler = verb_row(call.verb).handler;
@@ -55,7 +50,6 @@ void Dispatcher::serve_by_worker(const VerbCall& call, const OnWorker& worker) {
     serve(service_, caller, body, reply);
   };
   if (workers_.submit(std::move(job))) return;
-  ++metrics_.busy;
   replies_.finish(call.peer, call.id, call.serial,
                   resource_exhausted("the queue of " + std::to_string(options_.queue_max) +
                                      " requests is full"));

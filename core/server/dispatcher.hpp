@@ -16,7 +16,7 @@ namespace hone {
 class Dispatcher {
  public:
   Dispatcher(const ServerOptions& options, EpisodeService& service, Replies& replies,
-             ServerStatus& status, Metrics& metrics, WorkerPool& workers);
+             ServerStatus& status, WorkerPool& workers);
 
   void serve(const VerbCall& call);
 
@@ -33,7 +33,6 @@ class Dispatcher {
   EpisodeService& service_;
   Replies& replies_;
   ServerStatus& status_;
-  Metrics& metrics_;
   WorkerPool& workers_;
 };
 

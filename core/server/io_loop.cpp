@@ -30,7 +30,7 @@ IoLoop::IoLoop(ServerOptions options, EpisodeService& service, std::shared_ptr<E
                [this] { return retry_after_ms(); }),
       status_(options_, service_, doors_, metrics_, shutdown_, [this] { return gauges(); }),
       admission_(options_, doors_, requests_, replies_, metrics_, shutdown_),
-      dispatcher_(options_, service_, replies_, status_, metrics_, workers_),
+      dispatcher_(options_, service_, replies_, status_, workers_),
       lost_(options_, service_, doors_, status_, workers_),
       workers_(options_.workers, options_.queue_max) {}
 

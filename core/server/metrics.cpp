@@ -26,8 +26,7 @@ constexpr CounterRow kCounters[] = {
     {"bytes_sent", "hone_sent_bytes_total", "Bytes sent."},
     {"malformed", "hone_malformed_messages_total", "Messages that could not be read."},
     {"busy", "hone_busy_replies_total",
-     "Requests refused because the request queue or a limit of connections was full. A full "
-     "evaluation queue does not count."},
+     "Requests refused because a queue, or a limit of the server or of a client, was full."},
     {"connections_seen", "hone_connections_total", "Connections since the start."},
     {"connections_stalled", "hone_stalled_connections_total",
      "Connections given up because they did not read."},
@@ -112,6 +111,7 @@ double Histogram::quantile_s(double q) const {
 
 void Metrics::answered(Verb verb, Code code, double seconds) {
   ++requests_[{verb, code}];
+  if (code == Code::kResourceExhausted) ++busy;
   if (code != Code::kOk) ++errors_[std::string(wire::error_class(code))];
   seconds_[static_cast<std::size_t>(verb)].add(seconds);
 }

@@ -71,6 +71,17 @@ TEST(Metrics, ControlEndpoint_ServesMapAndText) {
                "metrics: format: unknown value 'prometeus'; did you mean 'prometheus'?");
 }
 
+TEST(Metrics, StepThatTheServiceRefuses_IsABusyReply) {
+  ScriptedService service;
+  auto server = start_server(service);
+  TestClient client(server->endpoint()), control(server->control_endpoint());
+  for (const char* code : {"busy", "fail", "now"}) {
+    client.send_step(1, code);
+    client.receive();
+  }
+  EXPECT_EQ(control.ask("metrics").body.find("metrics")->find("busy")->as_int(), 1);
+}
+
 TEST(Metrics, CaughtClass_IsALabelledCounter) {
   const Value clients =
       Value::map({{"tra\"iner\n", Value::map({{"judged", 40},

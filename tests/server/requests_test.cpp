@@ -206,6 +206,8 @@ TEST(Quotas, FullQueue_AnswersBusy) {
   for (int id = 1; id <= 4; ++id) client.send("describe", id, hold);
   const Answer busy = client.receive();
   expect_error(busy, 4, "resource_exhausted", "the queue of 3 requests is full");
+  TestClient control(server->control_endpoint());
+  EXPECT_EQ(control.ask("metrics").body.find("metrics")->find("busy")->as_int(), 1);
   EXPECT_GT(busy.body.find("retry_after_ms")->as_int(), 0);
   service.open_gate();
   for (int n = 0; n < 4; ++n) EXPECT_EQ(client.receive().kind, ReplyKind::kResult);
