@@ -158,7 +158,7 @@ class Web(unittest.TestCase):
         self.assertEqual(json.loads(server.get("/api/about")[1])["journal"], "run.db")
         self.assertEqual(server.get("/api/episodes"), (200, '{"episodes":[],"next":null}'))
         self.assertEqual(json.loads(server.get("/api/tasks")[1])["tasks"], [])
-        self.assertEqual(server.get("/api/names"), (200, '{"clients":[],"rewards":[]}'))
+        self.assertEqual(server.get("/api/names"), (200, '{"clients":[],"rewards":[],"tasks":[]}'))
         self.assertEqual(json.loads(server.get("/api/tasks?client=x&reward=y")[1])["tasks"], [])
         self.assertEqual(server.get("/api/tasks?client=" + "a" * 300)[0], 400)
         for query, said in (
