@@ -133,13 +133,18 @@ Status BenchCrowd::send_next(Turn& turn) {
 }
 
 /// Handles all messages that have arrived for this client.
-Status BenchCrowd::take(Turn& turn, std::vector<double>* latencies_s, std::size_t& left) {
+Status BenchCrowd::take(Turn& turn, std::vector<double>* latencies_s, std::size_t* unscored,
+                        std::size_t& left) {
   wire::Frames reply;
   while (turn.socket->receive(reply, 0)) {
     HONE_ASSIGN(const bool ended, ends_request(reply));
     if (!ended) continue;
     if (latencies_s != nullptr) latencies_s->push_back(seconds_since(turn.sent_ns));
     *turn.body = std::move(reply[3]);
+    if (unscored != nullptr) {
+      HONE_ASSIGN(const Value body, from_msgpack(*turn.body));
+      if (member_or_nil(body, "reward_valid") == Value(false)) ++*unscored;
+    }
     --left;
     HONE_TRY(send_next(turn));
   }
@@ -147,7 +152,7 @@ Status BenchCrowd::take(Turn& turn, std::vector<double>* latencies_s, std::size_
 }
 
 Result<double> BenchCrowd::run(const std::vector<Requests>& requests,
-                               std::vector<double>* latencies_s) {
+                               std::vector<double>* latencies_s, std::size_t* unscored) {
   HONE_TRY(connected_);
   std::vector<Turn> turns;
   std::vector<Socket*> waiting;
@@ -163,7 +168,7 @@ Result<double> BenchCrowd::run(const std::vector<Requests>& requests,
   while (left > 0) {
     const std::size_t before = left;
     wait_readable(waiting, -1, kCrowdPatienceMs);
-    for (Turn& turn : turns) HONE_TRY(take(turn, latencies_s, left));
+    for (Turn& turn : turns) HONE_TRY(take(turn, latencies_s, unscored, left));
     if (left < before) heard_ns = monotonic_ns();
     if (seconds_since(heard_ns) * 1e3 > kCrowdPatienceMs) return unavailable("bench: no reply");
   }

@@ -61,14 +61,16 @@ class BenchCrowd {
   /// Opens `episodes` episodes of `task` for each client. Returns their names, a list for each client.
   Result<std::vector<std::vector<Value>>> open(const std::string& task, std::size_t episodes);
   Status close(const std::vector<std::vector<Value>>& episodes);
-  /// `requests`: a list for each client. Returns seconds from the first request to the last reply.
+  /// `requests`: a list for each client. Returns seconds from the first request to the last reply. `unscored`, if given, is
+  /// increased by the number of steps without a reward.
   Result<double> run(const std::vector<Requests>& requests,
-                     std::vector<double>* latencies_s = nullptr);
+                     std::vector<double>* latencies_s = nullptr, std::size_t* unscored = nullptr);
 
  private:
   struct Turn;
   Status send_next(Turn& turn);
-  Status take(Turn& turn, std::vector<double>* latencies_s, std::size_t& left);
+  Status take(Turn& turn, std::vector<double>* latencies_s, std::size_t* unscored,
+              std::size_t& left);
 
   SocketContext context_;
   std::vector<Socket> sockets_;

@@ -26,12 +26,15 @@ Result<Requests> steps_of(BenchCrowd& crowd, const StepLoad& load,
 
 }  // namespace
 
-Result<double> play(BenchCrowd& crowd, const StepLoad& load, std::vector<double>& waits_s) {
+Result<double> play(BenchCrowd& crowd, const StepLoad& load, std::vector<double>& waits_s,
+                    std::size_t* unscored) {
   std::vector<std::vector<Value>> episodes;
   HONE_ASSIGN(const Requests requests, steps_of(crowd, load, episodes));
-  HONE_ASSIGN(const double seconds, crowd.run(requests, &waits_s));
+  const std::size_t before = unscored != nullptr ? *unscored : 0;
+  HONE_ASSIGN(const double seconds, crowd.run(requests, &waits_s, unscored));
   HONE_TRY(crowd.close(episodes));
-  return static_cast<double>(load.steps * crowd.size()) / seconds;
+  const std::size_t without = unscored != nullptr ? *unscored - before : 0;
+  return static_cast<double>(load.steps * crowd.size() - without) / seconds;
 }
 
 std::function<std::string(std::size_t n)> numbered_steps(std::string source) {

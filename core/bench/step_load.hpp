@@ -20,8 +20,10 @@ struct StepLoad {
   std::function<std::string(std::size_t n)> source;
 };
 
-/// Plays one round. Returns steps per second. `waits_s` gets the time of each step.
-Result<double> play(BenchCrowd& crowd, const StepLoad& load, std::vector<double>& waits_s);
+/// Plays one round. Returns steps per second. `waits_s` gets the time of each step. `unscored`, if given, is increased by the
+/// number of steps without a reward, which then do not count as steps.
+Result<double> play(BenchCrowd& crowd, const StepLoad& load, std::vector<double>& waits_s,
+                    std::size_t* unscored = nullptr);
 
 /// Makes each source unique with a comment, so that caches do not apply.
 std::function<std::string(std::size_t n)> numbered_steps(std::string source);

@@ -64,6 +64,9 @@ Status add_screens(const JournalBenchOptions& options, const WebProcess& web,
                            kScreenGoalMs));
   HONE_ASSIGN(const double one, get_ms(web.url(), {"/api/episodes/" + episode}));
   figures.push(bench_figure("one episode of that journal", one, "ms", page, one / page, 0));
+  HONE_ASSIGN(const double course, get_ms(web.url(), {"/api/over_time"}));
+  figures.push(bench_figure("speedup and reward over time of that journal, first request", course,
+                            "ms", page, course / page, 0));
   HONE_ASSIGN(const double tasks, get_ms(web.url(), {"/api/tasks"}));
   figures.push(bench_figure("figures of all tasks of that journal, first request", tasks, "ms",
                             page, tasks / page, 0));
@@ -153,13 +156,18 @@ Status add_real(const WebBenchOptions& bench, Value& figures) {
   const StepLoad load{options.task, options.builds, 1, options.build_rounds,
                       numbered_steps(options.source)};
   std::vector<double> waits_s;
-  const Play play_round = [&] { return play(crowd, load, waits_s); };
+  std::size_t unscored = 0;
+  const Play play_round = [&] { return play(crowd, load, waits_s, &unscored); };
   HONE_TRY(play_round());  // prepares the task
   std::vector<double> without;
   std::map<std::size_t, WithBrowsers> with{{kMany, {}}};
   HONE_TRY(compare(web->url(), play_round, options.build_rounds, without, with));
   add_rates("steps of " + std::to_string(options.clients) + " clients that build and measure",
             without, with, figures);
+  const auto all = static_cast<double>(waits_s.size());
+  figures.push(bench_figure("those steps that were not scored, of all",
+                            static_cast<double>(unscored), "", all,
+                            static_cast<double>(unscored) / all, 0));
   return {};
 }
 

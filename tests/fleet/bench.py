@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import hone
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TASK = "add_relu"
 SOURCE = ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp"
 ROUNDS = 5
+READY_S = 300.0  # for workers to connect and to play their first episodes
 
 
 class Server:
@@ -62,46 +64,59 @@ def work(
     kind: str,
     cores: list[int],
     threads: int,
-    start: float,
-    end: float,
+    seconds: float,
+    ready: Barrier,
     done: multiprocessing.Queue,
 ) -> None:
-    """Plays `threads` episodes at a time until `end`. Reports what ended after `start`.
+    """Plays `threads` episodes at a time for `seconds`, once all workers have played one episode in each thread.
 
-    Both are times of time.monotonic(). What counts are requests or evaluations, as `kind` says.
+    What counts are requests or evaluations, as `kind` says. The first episodes do not: they connect and
+    prepare the task.
     """
     os.sched_setaffinity(0, cores)
     source, counts = SOURCE.read_text(), []
-    with hone.connect(endpoints) as client:
 
-        def loop(thread: int) -> None:
-            total = 0
-            for number in itertools.count():
-                if time.monotonic() >= end:
-                    break
-                got = play(client, kind, f"{os.getpid()}-{thread}-{number}", source)
-                total += got if start <= time.monotonic() <= end else 0
-            counts.append(total)
+    def loop(client: hone.Client, thread: int) -> None:
+        play(client, kind, f"{os.getpid()}-{thread}-first", source)
+        ready.wait(READY_S)
+        end, total = time.monotonic() + seconds, 0
+        for number in itertools.count():
+            if time.monotonic() >= end:
+                break
+            got = play(client, kind, f"{os.getpid()}-{thread}-{number}", source)
+            total += got if time.monotonic() <= end else 0
+        counts.append(total)
 
-        running = [threading.Thread(target=loop, args=(thread,)) for thread in range(threads)]
-        for one in running:
-            one.start()
-        for one in running:
-            one.join()
-    done.put(sum(counts) if len(counts) == threads else None)
+    def guarded(client: hone.Client, thread: int) -> None:
+        try:
+            loop(client, thread)
+        except BaseException:
+            ready.abort()  # the others must not wait for this one
+            raise
+
+    try:
+        with hone.connect(endpoints) as client:
+            running = [threading.Thread(target=guarded, args=(client, thread)) for thread in range(threads)]
+            for one in running:
+                one.start()
+            for one in running:
+                one.join()
+    finally:
+        if len(counts) < threads:
+            ready.abort()
+        done.put(sum(counts) if len(counts) == threads else None)
 
 
 def rate(endpoints: str | list[str], kind: str, options: argparse.Namespace) -> float:
     """Requests or evaluations per second of all workers."""
     context = multiprocessing.get_context("spawn")
     done = context.Queue()
-    start = time.monotonic() + (2 if kind == "requests" else 5)  # to connect, and to prepare the task
-    end = start + options.seconds
-    arguments = (endpoints, kind, options.worker_cores, options.at_once, start, end, done)
+    ready = context.Barrier(options.workers * options.at_once)
+    arguments = (endpoints, kind, options.worker_cores, options.at_once, options.seconds, ready, done)
     workers = [context.Process(target=work, args=arguments) for _ in range(options.workers)]
     for worker in workers:
         worker.start()
-    counts = [done.get(timeout=end - time.monotonic() + 120) for _ in workers]
+    counts = [done.get(timeout=READY_S + options.seconds + 120) for _ in workers]
     for worker in workers:
         worker.join()
     if None in counts:

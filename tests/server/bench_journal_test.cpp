@@ -52,6 +52,7 @@ TEST_F(BenchOfJournals, Web_HasAllFigures) {
   EXPECT_EQ(names_of(*figures), (std::vector<std::string>{
                                     "first screen of a journal with 20 episodes, 200 steps",
                                     "one episode of that journal",
+                                    "speedup and reward over time of that journal, first request",
                                     "figures of all tasks of that journal, first request",
                                     "repeated steps of 4 clients with 1 browser",
                                     "repeated steps of 4 clients with 50 browsers",

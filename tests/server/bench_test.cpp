@@ -1,10 +1,13 @@
 // The benchmark runs end to end; how fast is not a test's business.
 #include <gtest/gtest.h>
 
+#include "bench/client.hpp"
 #include "bench/fairness.hpp"
 #include "bench/protocol.hpp"
 #include "places.hpp"
 #include "plugin/registry.hpp"
+#include "server/scripted_service.hpp"
+#include "server/test_client.hpp"
 
 namespace hone {
 namespace {
@@ -59,6 +62,23 @@ TEST(BenchFairness, SmallRun_HasAllFigures) {
     EXPECT_GT(figure.find("value")->as_double(), 0);
     EXPECT_GT(figure.find("ratio")->as_double(), 0);
   }
+}
+
+TEST(BenchCrowd, StepsWithoutAReward_AreCounted) {
+  ScriptedService service;
+  auto server = start_server(service);
+  BenchCrowd crowd(server->endpoint(), 2);
+  const auto steps = [](std::initializer_list<const char*> codes) {
+    BenchCrowd::Requests requests;
+    for (const char* code : codes)
+      requests.push_back(bench_step("episode", requests.size() + 1, code));
+    return requests;
+  };
+  std::size_t unscored = 5;
+  const auto ran =
+      crowd.run({steps({"now", "fault", "now"}), steps({"fault", "fault"})}, nullptr, &unscored);
+  ASSERT_TRUE(ran.ok()) << ran.error().message;
+  EXPECT_EQ(unscored, 5u + 3u) << "they are added to those of earlier rounds";
 }
 
 TEST(BenchProtocol, FailedStep_IsAnError) {

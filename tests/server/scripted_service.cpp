@@ -34,6 +34,7 @@ void ScriptedService::step(const Caller&, const Value& request, double deadline_
     return reply(step_reply(request));
   }
   if (code == "fail") return reply(internal_error("the script says so"));
+  if (code == "fault") return reply(to_msgpack(Value::map({{"reward_valid", false}})));
   if (code == "busy") return reply(resource_exhausted("the script has no room"));
   if (code.rfind("big:", 0) == 0) {
     return reply(to_msgpack(Value::map({{"pad", std::string(std::stoul(code.substr(4)), 'x')}})));

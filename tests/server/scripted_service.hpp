@@ -16,7 +16,7 @@ namespace hone {
 
 /// Code of an action: "now" (answered inside the call), "thread" (from another thread), "hold" (by
 /// release() or cancel), "progress" (one progress, then held), "big:N" (a reply of N bytes, inside
-/// the call), "fail" (an internal error), "busy" (a refusal), "block" (the call itself waits for the gate).
+/// the call), "fail" (an internal error), "busy" (a refusal), "fault" (no reward), "block" (the call itself waits for the gate).
 class ScriptedService final : public EpisodeService {
  public:
   ~ScriptedService() override {
