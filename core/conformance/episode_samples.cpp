@@ -6,12 +6,11 @@
 namespace hone {
 
 std::vector<Value> episode_samples() {
-  const std::vector<Outcome> outcomes = all_outcomes();
   std::vector<Value> samples;
   Value::Array all, many;
-  for (const Outcome outcome : outcomes) {
-    samples.push_back(sample_episode({sample_turn(sample_verdict(outcome, 1.5))}, false));
-    all.push_back(sample_turn(sample_verdict(outcome, 1.5)));
+  for (const OutcomeRow& row : kOutcomes) {
+    samples.push_back(sample_episode({sample_turn(sample_verdict(row.outcome, 1.5))}, false));
+    all.push_back(sample_turn(sample_verdict(row.outcome, 1.5)));
   }
   samples.push_back(sample_episode(all, true));
   for (const double speedup : {1e-6, 0.5, 1.0, 1.01, 2.0, 250.0}) {
@@ -27,9 +26,10 @@ std::vector<Value> episode_samples() {
   samples.push_back(
       sample_episode({correct, sample_unscored_turn(), sample_unscored_turn(), correct}, true));
   for (std::size_t i = 0; i < 200; ++i) {
-    many.push_back(i % 7 == 3 ? sample_unscored_turn()
-                              : sample_turn(sample_verdict(outcomes[i % outcomes.size()],
-                                                           0.5 + 0.01 * static_cast<double>(i))));
+    const Outcome outcome = kOutcomes[i % std::size(kOutcomes)].outcome;
+    many.push_back(i % 7 == 3
+                       ? sample_unscored_turn()
+                       : sample_turn(sample_verdict(outcome, 0.5 + 0.01 * static_cast<double>(i))));
   }
   samples.push_back(sample_episode(many, true));
   return samples;

@@ -10,7 +10,7 @@
 namespace hone {
 
 struct VerdictFixture {
-  std::string name;     ///< "does_not_compile"
+  std::string name;     ///< "build_failed"
   std::string summary;  ///< one line
   Value episode;        ///< the map of docs/plugins.md that score() gets
 };

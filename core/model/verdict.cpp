@@ -98,25 +98,7 @@ Result<Outcome> parse_outcome(std::string_view name) {
   return invalid_argument("no outcome is called '" + std::string(name.substr(0, 64)) + "'");
 }
 
-std::vector<Outcome> all_outcomes() {
-  std::vector<Outcome> all;
-  for (std::size_t i = 0; i < std::size(EnumNames<Outcome>::kNames); ++i)
-    all.push_back(static_cast<Outcome>(i));
-  return all;
-}
-
-bool was_compiled(const Verdict& verdict) {
-  switch (verdict.outcome) {
-    case Outcome::kNoCode:
-    case Outcome::kBuildFailed:
-      return false;
-    case Outcome::kRejected:
-      return verdict.work.has_value();  // its call was traced, so it was compiled
-    default:
-      return verdict.stage !=
-             VerdictStage::kLoad;  // at load the module was executed, but not completed
-  }
-}
+bool was_compiled(const Verdict& verdict) { return verdict.stage > VerdictStage::kLoad; }
 
 Value stage_ms_to_value(const Verdict& verdict) {
   Value stages = Value::map();

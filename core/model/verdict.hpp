@@ -2,7 +2,11 @@
 // instead.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,34 +20,6 @@
 
 namespace hone {
 
-/// The journal, the wire and rewards use outcomes by name. evaluate/verdicts.cpp chooses the outcome. For a new outcome, also
-/// extend verdict_fixtures.cpp (its default case hides a missing stage) and the templates in envs/kernel_refine/templates. If
-/// the outcome means that nothing was built, extend was_compiled() and integrations/kernelbench/run_folder.cpp.
-/// gateway/tritonforge_words.cpp reports other new outcomes as run-time errors. tests/repo/lists_test.py checks other lists.
-enum class Outcome {
-  kNoCode,  ///< the response contained no code
-  kRejected,  ///< refused by a rule: a source too long or binary, no plan or no own kernel where one is required
-  kBuildFailed,  ///< the compiler reported errors
-  kCrashed,      ///< the candidate process ended by a signal or an exit, or broke its protocol
-  kTimedOut,     ///< exceeded the task's time limit
-  kOutOfMemory,  ///< exceeded the task's memory limit
-  kWrong,        ///< an output outside the tolerance, or a write outside the outputs
-  kCheated,      ///< a measurement that only cheating can explain
-  kCorrect,      ///< must stay the last one
-};
-template <>
-struct EnumNames<Outcome> {
-  static constexpr std::string_view kKind = "outcome";
-  static constexpr std::string_view kNames[] = {"no_code", "rejected",  "build_failed",
-                                                "crashed", "timed_out", "out_of_memory",
-                                                "wrong",   "cheated",   "correct"};
-  static_assert(are_complete(kNames, Outcome::kCorrect));
-};
-constexpr std::string_view outcome_name(Outcome outcome) { return enum_name(outcome); }
-/// invalid_argument if no outcome has this name.
-Result<Outcome> parse_outcome(std::string_view name);
-std::vector<Outcome> all_outcomes();  ///< in the order above
-
 /// The last stage that a submission reached. kNone: unknown.
 enum class VerdictStage { kNone, kResponse, kBuild, kLoad, kCheck, kMeasure, kDone };
 
@@ -54,6 +30,62 @@ struct EnumNames<VerdictStage> {
                                                 "check", "measure",  "done"};
   static_assert(are_complete(kNames, VerdictStage::kDone));
 };
+
+/// Ordered from worst to best; the web page lists them in reverse. A new outcome is a value here with its row in
+/// kOutcomes, the code in evaluate/verdicts.cpp that chooses it, its template in envs/kernel_refine/templates, and its name
+/// in clients/python/src/hone/types.py. A colour of its own (core/web/page/style.css) is optional.
+enum class Outcome {
+  kNoCode,
+  kRejected,
+  kBuildFailed,
+  kCrashed,
+  kTimedOut,
+  kOutOfMemory,
+  kWrong,
+  kCheated,
+  kCorrect,  ///< must stay the last one
+};
+
+struct OutcomeRow {
+  Outcome outcome;
+  std::string_view name;  ///< in the journal, on the wire, in rewards and templates
+  std::string_view meaning;
+  VerdictStage stage;  ///< the last stage of most submissions with this outcome
+};
+inline constexpr OutcomeRow kOutcomes[] = {
+    {Outcome::kNoCode, "no_code", "the response contains no code", VerdictStage::kResponse},
+    {Outcome::kRejected, "rejected",
+     "refused by a rule: a source too long or binary, no plan or no own kernel where one is "
+     "required",
+     VerdictStage::kResponse},
+    {Outcome::kBuildFailed, "build_failed", "the compiler reported errors", VerdictStage::kBuild},
+    {Outcome::kCrashed, "crashed",
+     "the process ended by a signal or an exit, raised an exception, or broke its protocol",
+     VerdictStage::kCheck},
+    {Outcome::kTimedOut, "timed_out", "exceeded the task's time limit", VerdictStage::kCheck},
+    {Outcome::kOutOfMemory, "out_of_memory", "exceeded the task's memory limit",
+     VerdictStage::kCheck},
+    {Outcome::kWrong, "wrong", "an output is outside its tolerance, or other memory was written",
+     VerdictStage::kCheck},
+    {Outcome::kCheated, "cheated", "a measurement that only cheating can explain",
+     VerdictStage::kMeasure},
+    {Outcome::kCorrect, "correct", "all outputs are within their tolerances", VerdictStage::kDone},
+};
+
+template <>
+struct EnumNames<Outcome> {
+  static constexpr std::string_view kKind = "outcome";
+  static constexpr auto kNames = [] {
+    std::array<std::string_view, std::size(kOutcomes)> names{};
+    for (const OutcomeRow& row : kOutcomes) names[static_cast<std::size_t>(row.outcome)] = row.name;
+    return names;
+  }();
+  static_assert(std::size(kOutcomes) == static_cast<std::size_t>(Outcome::kCorrect) + 1);
+  static_assert(std::find(kNames.begin(), kNames.end(), "") == kNames.end());
+};
+constexpr std::string_view outcome_name(Outcome outcome) { return enum_name(outcome); }
+/// invalid_argument if no outcome has this name.
+Result<Outcome> parse_outcome(std::string_view name);
 
 /// The element of an output with the largest error.
 struct Mismatch {
@@ -111,7 +143,7 @@ struct Verdict {
   bool correct() const { return outcome == Outcome::kCorrect; }
 };
 
-/// Whether the submission was built and loaded. For a module, loading is what compilation is for native code.
+/// Whether the submission was built and loaded, by its stage. For a module, loading is what compilation is for native code.
 bool was_compiled(const Verdict& verdict);
 
 Value verdict_to_value(const Verdict& verdict);

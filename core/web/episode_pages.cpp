@@ -58,10 +58,7 @@ Result<RecordState> parse_state(const std::string& text) {
 
 Result<std::string> parse_outcome_filter(const std::string& text) {
   if (parse_outcome(text)) return text;
-  std::string known;
-  for (const Outcome one : all_outcomes())
-    known += (known.empty() ? "" : ", ") + std::string(outcome_name(one));
-  return invalid_argument("outcome: found '" + text + "', expected one of " + known);
+  return invalid_argument("outcome: " + unknown_enum<Outcome>(text));
 }
 
 Status check_length(const std::string& name, const std::string& value) {

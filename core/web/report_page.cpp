@@ -79,7 +79,7 @@ std::string outcome_title(std::string_view outcome) {
   return title;
 }
 std::string outcome_class(const std::string& outcome) {
-  return "o-" + std::string(parse_outcome(outcome) ? outcome : "unknown");
+  return parse_outcome(outcome) ? "outcome o-" + outcome : "outcome";
 }
 
 // ---- elements

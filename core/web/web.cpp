@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "base/utf8.hpp"
 #include "hone/version.h"
+#include "model/verdict.hpp"
 #include "web/page_files.hpp"
 
 namespace hone {
@@ -62,6 +63,14 @@ Result<const EpisodePages*> chosen_journal(const std::vector<WebSources::Journal
   for (const WebSources::Journal& one : journals) known += (known.empty() ? "" : ", ") + one.name;
   return not_found("journal: found '" + cut_end(asked->second, kNameBytes) + "', expected one of " +
                    known);
+}
+
+/// Best first.
+Value outcomes_value() {
+  Value outcomes = Value::array();
+  for (std::size_t i = std::size(kOutcomes); i-- > 0;)
+    outcomes.push(Value::map({{"name", kOutcomes[i].name}, {"meaning", kOutcomes[i].meaning}}));
+  return outcomes;
 }
 
 HttpReply static_file(const PageFile& file) {
@@ -163,7 +172,8 @@ HttpReply Web::about() const {
                               {"live", static_cast<bool>(sources_.server)},
                               {"journal", has_none ? Value() : names.as_array().front()},
                               {"journals", std::move(names)},
-                              {"no_episodes", has_none ? sources_.no_episodes : ""}})};
+                              {"no_episodes", has_none ? sources_.no_episodes : ""},
+                              {"outcomes", outcomes_value()}})};
 }
 
 HttpReply Web::live(const HttpRequest& request) const {

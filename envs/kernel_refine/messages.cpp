@@ -36,8 +36,8 @@ const std::vector<std::string>& known_words() {
 const std::vector<std::string>& required_templates() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names{"system", "task"};
-    for (const Outcome outcome : all_outcomes()) {
-      if (outcome != Outcome::kCorrect) names.emplace_back(outcome_name(outcome));
+    for (const OutcomeRow& row : kOutcomes) {
+      if (row.outcome != Outcome::kCorrect) names.emplace_back(row.name);
     }
     for (const char* name : {"slow", "fast", "correct_unmeasured", "rejected_work", "unscored"}) {
       names.emplace_back(name);

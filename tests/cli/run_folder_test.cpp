@@ -197,6 +197,21 @@ TEST_F(RunFolder, ContradictoryEntries_AreIgnoredAndPreserved) {
   }
 }
 
+TEST_F(RunFolder, RejectedModuleThatWasCompiled_IsReadAsWritten) {
+  put("eval_results.json", "{}");
+  auto results = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(results.ok()) << results.error().message;
+  results->put({19, 0, {}}, "abc", verdict(Outcome::kRejected, VerdictStage::kCheck));
+  results->put({19, 1, {}}, "abc", verdict(Outcome::kRejected, VerdictStage::kBuild));
+  ASSERT_TRUE(results->write().ok());
+  const auto read = EvalResults::read(folder_ / "eval_results.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->refused().empty());
+  ASSERT_NE(read->find(19, 0), nullptr);
+  EXPECT_TRUE(read->find(19, 0)->compiled);
+  EXPECT_FALSE(read->find(19, 1)->compiled);
+}
+
 TEST_F(RunFolder, ControlCharacters_AreNotPrinted) {
   put("eval_results.json",
       R"({"1": [{"sample_id": 0, "compiled": true, "correctness": false, "metadata": {"hone": {

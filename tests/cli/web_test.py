@@ -142,6 +142,9 @@ class Web(unittest.TestCase):
         about = json.loads(server.get("/api/about")[1])
         self.assertEqual((about["live"], about["journal"]), (True, None))
         self.assertIn("--set journal.path=FILE", about["no_episodes"])
+        outcomes = [one["name"] for one in about["outcomes"]]
+        self.assertEqual((outcomes[0], outcomes[-1], len(outcomes)), ("correct", "no_code", len(set(outcomes))))
+        self.assertTrue(all(one["meaning"] for one in about["outcomes"]))
         for path in ("/api/tasks", "/api/episodes", "/api/episodes/0123456789abcdef"):
             self.assertEqual(
                 server.get(path), (404, json.dumps({"detail": about["no_episodes"]}).replace(": ", ":", 1))

@@ -59,7 +59,8 @@ double component(const RewardReport& report, std::string_view name) {
 }
 
 TEST(TritonForge, Reward_RisesFromBuiltToFast) {
-  for (const Outcome outcome : {Outcome::kNoCode, Outcome::kRejected, Outcome::kCheated}) {
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kNoCode, 0, VerdictStage::kResponse)), 0);
+  for (const Outcome outcome : {Outcome::kRejected, Outcome::kCheated}) {
     EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(outcome)), 0) << outcome_name(outcome);
   }
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kBuildFailed, 0, VerdictStage::kBuild)),
@@ -73,13 +74,24 @@ TEST(TritonForge, Reward_RisesFromBuiltToFast) {
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(50)), 2.3);
 }
 
-TEST(Rewards, UnknownOutcome_IsScoredAsNotBuilt) {
-  Value later = turn(Outcome::kWrong);
+/// The verdict of a later host, which has an outcome that this one does not know.
+Value later_turn(VerdictStage stage) {
+  Value later = turn(Outcome::kWrong, 0, stage);
   Value verdict = *later.find("verdict");
-  later.set("verdict", verdict.set("outcome", "later_outcome"));
+  return later.set("verdict", verdict.set("outcome", "later_outcome"));
+}
+
+TEST(Rewards, UnknownOutcome_IsNotCorrect) {
   for (const std::string& name : test::shipped_rewards()) {
-    EXPECT_DOUBLE_EQ(reward_of(name, later), 0) << name;
+    EXPECT_DOUBLE_EQ(reward_of(name, later_turn(VerdictStage::kBuild)), 0) << name;
   }
+}
+
+TEST(TritonForge, UnknownOutcome_IsBuiltByItsStage) {
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", later_turn(VerdictStage::kNone)), 0);
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", later_turn(VerdictStage::kResponse)), 0);
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", later_turn(VerdictStage::kLoad)), 0.1);
+  EXPECT_DOUBLE_EQ(reward_of("tritonforge", later_turn(VerdictStage::kCheck)), 0.1);
 }
 
 TEST(TritonForge, CrashInTheCompiler_CountsAsNotBuilt) {

@@ -93,8 +93,8 @@ Status read_own_words(const Value& own, SampleResult& result) {
           "found correctness " + std::string(result.correct ? "true" : "false") +
           " and hone.outcome \"" + result.outcome + "\", which contradict each other");
     }
-    const bool unbuilt = *outcome == Outcome::kNoCode || *outcome == Outcome::kRejected ||
-                         *outcome == Outcome::kBuildFailed;
+    // A rejected submission may have been compiled: the module whose kernels are not its own.
+    const bool unbuilt = *outcome == Outcome::kNoCode || *outcome == Outcome::kBuildFailed;
     if (unbuilt && result.compiled) {
       return invalid_argument("found compiled true and hone.outcome \"" + result.outcome +
                               "\", which contradict each other");

@@ -141,8 +141,10 @@ const sum = (values) => values.reduce((a, b) => a + num(b), 0);
 const entries = (map) => (map && typeof map === "object" && !Array.isArray(map) ? Object.entries(map) : []);
 const list = (value) => (Array.isArray(value) ? value : []);
 
-const OUTCOMES = ["correct", "wrong", "build_failed", "crashed", "timed_out", "out_of_memory", "cheated", "rejected", "no_code"];
-const outcomeClass = (outcome) => `o-${OUTCOMES.includes(outcome) ? outcome : "unknown"}`;
+let OUTCOMES = []; // [{name, meaning}] of /api/about, best first
+const outcomePlace = (outcome) => OUTCOMES.findIndex((one) => one.name === outcome);
+/** style.css has colours for most outcomes; the class "outcome" alone gives the generic one. */
+const outcomeClass = (outcome) => (outcomePlace(outcome) < 0 ? "outcome" : `outcome o-${outcome}`);
 const outcomeName = (outcome) => String(outcome).replaceAll("_", " ");
 
 const STAGES = ["queue", "build", "wait", "prepare", "load", "check", "measure", "second_look", "", "total"];
@@ -160,7 +162,7 @@ const badge = (outcome) => h("span", {class: "badge"}, swatch(outcome), outcomeN
 /** Outcomes as parts of a bar. */
 function outcomeBar(outcomes, width, height) {
   const counts = entries(outcomes).filter(([, n]) => num(n) > 0);
-  counts.sort((a, b) => (OUTCOMES.indexOf(a[0]) + 1 || 99) - (OUTCOMES.indexOf(b[0]) + 1 || 99));
+  counts.sort((a, b) => (outcomePlace(a[0]) + 1 || 99) - (outcomePlace(b[0]) + 1 || 99));
   const total = sum(counts.map(([, n]) => n));
   const said = counts.map(([name, n]) => `${outcomeName(name)} ${count(n)}`).join(", ");
   const bar = s("svg", {width: "100%", height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": visible(said || "no outcomes")},
@@ -702,7 +704,7 @@ function episodesView(query) {
     event.preventDefault();
     const wanted = Object.fromEntries(new FormData(form));
     location.hash = link("episodes", {...wanted, task: field("task"), client: field("client"), group: field("group")});
-  }}, journalChoice("journal", "Journal", journal, () => form.requestSubmit()), h("label", {class: "grow"}, "Search", search), choice("state", "State", ["open", "ended", "closed", "reaped"]), choice("outcome", "With outcome", OUTCOMES), h("button", {type: "submit"}, "Search"));
+  }}, journalChoice("journal", "Journal", journal, () => form.requestSubmit()), h("label", {class: "grow"}, "Search", search), choice("state", "State", ["open", "ended", "closed", "reaped"]), choice("outcome", "With outcome", OUTCOMES.map((one) => one.name)), h("button", {type: "submit"}, "Search"));
   const only = ["task", "client", "group"].filter((name) => field(name)).map((name) => {
     const rest = Object.fromEntries(query);
     delete rest[name];
@@ -965,6 +967,7 @@ async function start() {
   try {
     if (asked) await login(asked);
     about = await get("/api/about");
+    OUTCOMES = list(about.outcomes);
   } catch (error) {
     complain(error);
     if (error.status !== 401) timer = setTimeout(start, 2000);
