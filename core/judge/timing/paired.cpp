@@ -72,9 +72,9 @@ bool PairedProtocol::baseline_first(std::size_t pair) const {
 int PairedProtocol::planned_pairs(double pair_s) const {
   const MeasureSettings& settings = m_.input.settings;
   const double single_s = pair_s / static_cast<double>(m_.timings.calls);
-  const bool singles = has_single_rounds(m_.input, m_.timings);
+  const bool has_single_calls = has_single_rounds(m_.input, m_.timings);
   const double left_s =
-      settings.seconds_max - (singles ? settings.single_call_pairs * single_s : 0);
+      settings.seconds_max - (has_single_calls ? settings.single_call_pairs * single_s : 0);
   const double pairs =
       std::clamp<double>(left_s / std::max(pair_s, 1e-6), settings.pairs_min, settings.pairs_max);
   return static_cast<int>(pairs);

@@ -252,8 +252,8 @@ Judgement BaselineBetween::time_single_pairs() {
   const Awake awake(&m_.input.submission);
   const Timings::Mark mark = timings.mark();
   rounds_.store().take_single_rounds();
-  Judgement judged = time_some(1, std::min(m_.input.settings.single_call_pairs, kSingles), true,
-                               timings.single_baseline, timings.single_submission);
+  Judgement judged = time_some(1, std::min(m_.input.settings.single_call_pairs, kSingleCallRounds),
+                               true, timings.single_baseline, timings.single_submission);
   timings.keep_as_single_floors(mark);
   return judged;
 }

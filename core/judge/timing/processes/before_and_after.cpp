@@ -147,13 +147,13 @@ Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
 
 /// Whether none of the submission's single-call rounds was about as short as its calls are. Rationale: a delay of a few of them
 /// does not delay ten, and a submission must not lose by it.
-bool BeforeAndAfter::all_late(const std::vector<double>& singles) const {
+bool BeforeAndAfter::all_late(const std::vector<double>& single_call_s) const {
   const Timings& timings = m_.timings;
   const double empty =
       timings.floors.empty() ? m_.input.baseline.floor.least : floor_of(timings.floors).least;
   const double call =
       std::max(median(timings.submission) - empty, 0.0) / static_cast<double>(timings.calls);
-  return *std::min_element(singles.begin(), singles.end()) - empty > kLateSingle * call;
+  return *std::min_element(single_call_s.begin(), single_call_s.end()) - empty > kLateSingle * call;
 }
 
 Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<double>& rounds) {
@@ -164,7 +164,7 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
   std::optional<PreparedRound> kept;
   const double start_s = m_.input.now_s();
   const Timings::Mark mark = timings.mark();
-  const int enough = std::min(settings.single_call_pairs, kSingles);
+  const int enough = std::min(settings.single_call_pairs, kSingleCallRounds);
   const int most = of_baseline ? enough : kSinglesMost;
   rounds_.store().forget_ahead();
   for (int i = 0; i < most; ++i) {
@@ -248,10 +248,10 @@ int BeforeAndAfter::rounds_to_come() const {
 /// While contexts are created and other judges check, inputs of the submission's rounds are made, and their answers. While other
 /// judges measure, the submission is frozen.
 Judgement BeforeAndAfter::await_exclusive() {
-  const bool singles = freezes_ && has_single_rounds(m_.input, m_.timings);
+  const bool has_single_calls = freezes_ && has_single_rounds(m_.input, m_.timings);
   if (Judgement done = rounds_.store().work_ahead(
           m_.timings.calls, rounds_to_come(),
-          singles ? std::min(m_.input.settings.single_call_pairs, kSingles) : 0);
+          has_single_calls ? std::min(m_.input.settings.single_call_pairs, kSingleCallRounds) : 0);
       !passed(done))
     return done;
   if (freezes_) {

@@ -38,7 +38,7 @@ class BeforeAndAfter : public Protocol {
   Judgement time_baseline(std::size_t calls, std::optional<PreparedRound>& kept, double* seconds);
   Judgement stand_in(const PreparedRound& prepared);
   Runner* awake_between(bool of_baseline) const;
-  bool all_late(const std::vector<double>& singles) const;
+  bool all_late(const std::vector<double>& single_call_s) const;
   int rounds_to_come() const;
   Judgement await_exclusive();
   Judgement expect_undisturbed();

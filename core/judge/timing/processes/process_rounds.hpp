@@ -10,11 +10,11 @@
 
 namespace hone {
 
-inline constexpr int kRoundsLeast = 3;   // least rounds of one side: fewer have no quartiles
-inline constexpr int kWarmRounds = 1;    // rounds that do not count: the first sets things up
-inline constexpr int kSingles = 3;       // most single-call rounds of one side, if none is late
-inline constexpr double kSteady = 0.02;  // spread of rounds that more of them would not reduce
-inline constexpr int kMore = 2;          // rounds prepared at a time, beyond the least number
+inline constexpr int kRoundsLeast = 3;       // least rounds of one side: fewer have no quartiles
+inline constexpr int kWarmRounds = 1;        // rounds that do not count: the first sets things up
+inline constexpr int kSingleCallRounds = 3;  // most single-call rounds of one side, if none is late
+inline constexpr double kSteady = 0.02;      // spread of rounds that more of them would not reduce
+inline constexpr int kMore = 2;              // rounds prepared at a time, beyond the least number
 
 /// By quartiles, over their median.
 inline bool steady(const std::vector<double>& rounds) {

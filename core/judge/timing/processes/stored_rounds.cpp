@@ -62,9 +62,11 @@ Judgement StoredRounds::check(PreparedRound timed) {
 
 std::uint64_t StoredRounds::end_of_inputs() const {
   const auto end = [](const PreparedRound& prepared) { return prepared.set.exact_layout().total; };
-  const std::uint64_t singles = singles_ahead_.empty() ? 0 : end(singles_ahead_.back());
-  if (!ahead_.empty()) return std::max(end(ahead_.back()), singles);
-  return stored_.empty() ? singles : std::max(end(stored_.back().prepared), singles);
+  const std::uint64_t single_call_end =
+      single_call_ahead_.empty() ? 0 : end(single_call_ahead_.back());
+  if (!ahead_.empty()) return std::max(end(ahead_.back()), single_call_end);
+  return stored_.empty() ? single_call_end
+                         : std::max(end(stored_.back().prepared), single_call_end);
 }
 
 bool StoredRounds::has_room(std::size_t calls) const {
@@ -109,7 +111,7 @@ Judgement StoredRounds::prepare_one(std::size_t calls, std::deque<PreparedRound>
 /// their contents, while the baseline gets the same inputs again: a module of microseconds lost a third by it.
 Judgement StoredRounds::prepare_ahead(std::size_t calls, int rounds) {
   if (ahead_.empty() && !has_room(calls)) {
-    singles_ahead_.clear();
+    single_call_ahead_.clear();
     if (Judgement judged = check_stored(); !passed(judged)) return judged;
   }
   while (lacks_inputs(calls, rounds)) {
@@ -118,12 +120,12 @@ Judgement StoredRounds::prepare_ahead(std::size_t calls, int rounds) {
   return correct_so_far();
 }
 
-Judgement StoredRounds::work_ahead(std::size_t calls, int rounds, int singles) {
+Judgement StoredRounds::work_ahead(std::size_t calls, int rounds, int single_call_rounds) {
   if (Judgement ready = prepare_ahead(calls, rounds); !passed(ready)) return ready;
-  while (static_cast<int>(singles_ahead_.size()) < singles && has_room(1)) {
-    if (Judgement ready = prepare_one(1, singles_ahead_); !passed(ready)) return ready;
+  while (static_cast<int>(single_call_ahead_.size()) < single_call_rounds && has_room(1)) {
+    if (Judgement ready = prepare_one(1, single_call_ahead_); !passed(ready)) return ready;
   }
-  for (std::deque<PreparedRound>* all : {&ahead_, &singles_ahead_}) {
+  for (std::deque<PreparedRound>* all : {&ahead_, &single_call_ahead_}) {
     for (PreparedRound& prepared : *all) {
       if (Judgement gave = give_way_(); !passed(gave)) return gave;
       if (Judgement answered = m_.answers.answer(prepared); !passed(answered)) return answered;
@@ -138,7 +140,7 @@ PreparedRound StoredRounds::take_next() {
   return next;
 }
 
-void StoredRounds::take_single_rounds() { ahead_ = std::exchange(singles_ahead_, {}); }
+void StoredRounds::take_single_rounds() { ahead_ = std::exchange(single_call_ahead_, {}); }
 
 /// Rationale: if the device is short of memory, torch gives memory back and takes it again within a call, and which side does
 /// says nothing about their code: copies of losses over 17 GB of inputs had speedups of up to 1.4.

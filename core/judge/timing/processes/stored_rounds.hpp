@@ -32,7 +32,7 @@ class StoredRounds : public RoundSupply {
   /// Prepares the submission's next rounds, at least one, while there is room.
   Judgement prepare_ahead(std::size_t calls, int rounds);
   /// Prepares and answers the next rounds, and those of one call, while other judges use the device.
-  Judgement work_ahead(std::size_t calls, int rounds, int singles);
+  Judgement work_ahead(std::size_t calls, int rounds, int single_call_rounds);
   const std::deque<PreparedRound>& ahead() const { return ahead_; }
   PreparedRound take_next();
   void forget_ahead() { ahead_.clear(); }
@@ -66,7 +66,7 @@ class StoredRounds : public RoundSupply {
   const Measurement m_;
   WithheldTimer& timer_;
   const std::function<Judgement()> give_way_;
-  std::deque<PreparedRound> ahead_, singles_ahead_;
+  std::deque<PreparedRound> ahead_, single_call_ahead_;
   std::vector<Stored> stored_;
   std::uint64_t stored_bytes_ = 0;
   std::unique_ptr<Arena> copy_, baseline_copy_;  ///< of the last round's outputs
