@@ -49,7 +49,7 @@ std::optional<VerbCall> Admission::admit(Peers& peers, const std::string& routin
   auto* request = std::get_if<wire::Request>(&decoded);
   if (peers.revoked(*peer)) {
     const Error error = revoked_key(peer->caller);
-    metrics_.answered(Verb::kUnknown, error.code, 0);
+    metrics_.answered(kUnknownVerb, error.code, 0);
     replies_.turn_away(peers, *peer, request != nullptr ? request->id : -1,
                        request != nullptr ? request->verb : "", error);
     return std::nullopt;
@@ -112,11 +112,12 @@ Result<Verb> Admission::check(const Peer& peer, wire::Request& request) {
 }
 
 Status Admission::permitted(const Peer& peer, Verb verb) {
-  if (peer.client == nullptr || peer.client->role == ClientRole::kTrainer || only_looks(verb))
+  if (peer.client == nullptr || peer.client->role == ClientRole::kTrainer ||
+      verb_row(verb).facts().is_read_only)
     return {};
   std::string looking;
-  for (const VerbRow& row : verb_rows()) {
-    if (row.looks) looking += (looking.empty() ? "" : ", ") + std::string(row.name);
+  for (const wire::VerbFacts& one : wire::AllRequests::kVerbs) {
+    if (one.is_read_only) looking += (looking.empty() ? "" : ", ") + std::string(one.name);
   }
   return failed_precondition("client '" + peer.client->name +
                              "' has the role monitor, which may not " +

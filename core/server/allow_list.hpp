@@ -20,7 +20,7 @@ namespace hone {
 
 enum class ClientRole {
   kTrainer,  ///< every verb
-  kMonitor,  ///< only the verbs that change nothing (VerbRow::looks)
+  kMonitor,  ///< only the verbs that change nothing (wire::VerbFacts::is_read_only)
 };
 std::string_view role_name(ClientRole role);
 std::vector<std::string> role_names();

@@ -29,7 +29,7 @@ class RequestsInFlight {
     std::shared_ptr<Peer> peer;
     std::int64_t id = 0;
     std::uint64_t serial = 0;
-    Verb verb = Verb::kUnknown;
+    Verb verb = kUnknownVerb;
   };
   /// The next request that is over its deadline. Each is returned once; the caller ends it.
   std::optional<Overdue> take_overdue(std::int64_t now_ns);

@@ -46,7 +46,7 @@ bool LostConnections::is_probing(std::int64_t now_ns) {
 
 void LostConnections::probe(const std::shared_ptr<Peer>& peer) {
   for (const auto& [id, request] : peer->in_flight) {
-    if (request.verb != Verb::kStep || !request.accepted) continue;
+    if (request.verb != kVerbOf<wire::StepRequest> || !request.accepted) continue;
     const std::string stage =
         request.progress.empty() ? to_msgpack(Value::map({{"stage", "queued"}})) : request.progress;
     return doors_.main().send(

@@ -177,7 +177,7 @@ Value Metrics::to_value(const Gauges& gauges, const Value& service) const {
   }
   value.set("clients", std::move(clients));
   Value seconds = Value::map();
-  for (std::size_t i = 0; i < kVerbCount; ++i) {
+  for (std::size_t i = 0; i < seconds_.size(); ++i) {
     const Histogram& histogram = seconds_[i];
     if (histogram.count() == 0) continue;
     seconds.set(verb_name(static_cast<Verb>(i)),
@@ -210,7 +210,7 @@ std::string Metrics::to_prometheus(const Gauges& gauges, const Value& service,
     text.sample(static_cast<double>(count), {{"class", name}});
   write_clients_of_keys(text);
   text.family("hone_request_seconds", MetricType::kHistogram, "Time from a request to its reply.");
-  for (std::size_t i = 0; i < kVerbCount; ++i) {
+  for (std::size_t i = 0; i < seconds_.size(); ++i) {
     const Histogram& histogram = seconds_[i];
     if (histogram.count() == 0) continue;
     std::vector<std::pair<double, double>> buckets;

@@ -86,7 +86,7 @@ class Metrics {
   std::map<std::pair<Verb, Code>, std::uint64_t> requests_;
   std::map<std::string, std::uint64_t, std::less<>> errors_;  // by class
   std::map<std::string, OfClient, std::less<>> clients_;
-  std::array<Histogram, kVerbCount> seconds_;
+  std::array<Histogram, wire::kVerbCount + 1> seconds_;  // by Verb; the last one: unknown
 };
 
 }  // namespace hone

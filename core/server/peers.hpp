@@ -21,7 +21,7 @@ namespace hone {
 
 /// A request without its reply.
 struct InFlight {
-  Verb verb = Verb::kUnknown;
+  Verb verb = kUnknownVerb;
   std::uint64_t serial = 0;
   std::int64_t started_ns = 0;
   std::int64_t overdue_ns = 0;  ///< when the server itself ends it; 0: never

@@ -108,7 +108,7 @@ void Replies::finish(const std::shared_ptr<Peer>& peer, std::int64_t id, std::ui
 
 void Replies::refuse(const std::shared_ptr<Peer>& peer, std::int64_t id, const std::string& verb,
                      const Error& error) {
-  metrics_.answered(Verb::kUnknown, error.code, 0);
+  metrics_.answered(kUnknownVerb, error.code, 0);
   doors_.of(*peer).send(
       peer, wire::encode_reply({wire::ReplyKind::kError, id, verb, packed_error(error), {}}));
 }

@@ -22,7 +22,7 @@ ServerStatus::ServerStatus(const ServerOptions& options, EpisodeService& service
       gauges_(std::move(gauges)) {}
 
 Result<Value> ServerStatus::hello(Peer& peer, const Value& body) {
-  HONE_ASSIGN(wire::Hello greeting, wire::read_hello(body));
+  HONE_ASSIGN(wire::HelloRequest greeting, wire::read_request<wire::HelloRequest>(body));
   // With CURVE, the key decides the client's name.
   if (!greeting.client.empty() && !peer.caller.proven)
     peer.caller.client = std::move(greeting.client);

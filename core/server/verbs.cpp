@@ -33,33 +33,33 @@ Status place_buffer(Value& action, std::string_view key, std::string_view target
 }  // namespace
 
 std::string_view verb_name(Verb verb) {
-  return verb == Verb::kUnknown ? "unknown" : verb_row(verb).name;
+  return verb == kUnknownVerb ? "unknown" : verb_row(verb).facts().name;
 }
 
 Result<Verb> parse_verb(std::string_view name, Door door, const std::string& main_endpoint,
                         const std::string& control_endpoint) {
   for (const VerbRow& row : verb_rows()) {
-    if (row.name != name) continue;
-    const bool served = door == Door::kControl ? row.control : row.main || control_endpoint.empty();
-    if (served) return row.verb;
+    const wire::VerbFacts& facts = row.facts();
+    if (facts.name != name) continue;
+    const bool on_main = facts.endpoints != wire::Endpoints::kControl;
+    const bool on_control = facts.endpoints != wire::Endpoints::kMain;
+    if (door == Door::kControl ? on_control : on_main || control_endpoint.empty()) return row.verb;
     return failed_precondition(
         std::string(name) + " is served on the " +
-        (row.main ? "main endpoint " + main_endpoint : "control endpoint " + control_endpoint));
+        (on_main ? "main endpoint " + main_endpoint : "control endpoint " + control_endpoint));
   }
   return Error{Code::kUnimplemented, unknown_name("verb", name.substr(0, 32), verb_names())};
 }
 
-bool only_looks(Verb verb) { return verb != Verb::kUnknown && verb_row(verb).looks; }
-
 std::vector<std::string> verb_names() {
   std::vector<std::string> names;
-  for (const VerbRow& row : verb_rows()) names.emplace_back(row.name);
+  for (const wire::VerbFacts& verb : wire::AllRequests::kVerbs) names.emplace_back(verb.name);
   return names;
 }
 
 Status place_buffers(Verb verb, Value& body, std::vector<std::string>&& buffers) {
   std::size_t named = 0;
-  if (verb == Verb::kStep) {
+  if (verb == kVerbOf<wire::StepRequest>) {
     for (Value::Entry& entry : body.as_map()) {
       if (entry.first != "action" || !entry.second.is_map()) continue;
       named = static_cast<std::size_t>(entry.second.find("code_buffer") != nullptr) +

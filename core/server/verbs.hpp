@@ -1,4 +1,4 @@
-// The verbs of hone/1: a row for each with its endpoints, thread and handler, and the raw frames of a step.
+// The verbs of hone/1 on the server: the thread and the handler of each, and the raw frames of a step.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,16 @@
 #include "base/result.hpp"
 #include "episode/service.hpp"
 #include "model/value.hpp"
+#include "wire/requests.hpp"
 
 namespace hone {
 
-enum class Verb {
-  kHello,
-  kDescribe,
-  kReset,
-  kStep,
-  kCancel,
-  kPing,
-  kClose,
-  kResume,
-  kBranch,
-  kMetrics,
-  kHealth,
-  kUnknown
-};
-inline constexpr std::size_t kVerbCount = static_cast<std::size_t>(Verb::kUnknown) + 1;
+/// The place of a verb in wire::AllRequests.
+enum class Verb : std::size_t {};
+template <typename Request>
+inline constexpr Verb kVerbOf = Verb{wire::AllRequests::index_of<Request>()};
+/// Of a message without a known verb.
+inline constexpr Verb kUnknownVerb{wire::kVerbCount};
 
 /// The endpoint of a message.
 enum class Door { kMain, kControl };
@@ -43,7 +35,7 @@ struct VerbCall {
   std::shared_ptr<Peer> peer;
   std::int64_t id = 0;
   std::uint64_t serial = 0;
-  Verb verb = Verb::kUnknown;
+  Verb verb = kUnknownVerb;
   std::int64_t deadline_ns = 0;  ///< 0: none
   Value body;
 };
@@ -62,16 +54,18 @@ struct ByService {
   void (*serve)(Dispatcher& to, const VerbCall& call);
 };
 
-/// All there is to say about a verb.
+using VerbHandler = std::variant<OnIoThread, OnWorker, ByService>;
+
 struct VerbRow {
   Verb verb;
-  std::string_view name;
-  bool main, control;  ///< the endpoints that serve it
-  bool looks;          ///< it changes nothing, so that a monitor may use it
-  std::variant<OnIoThread, OnWorker, ByService> handler;
+  VerbHandler handler;
+
+  const wire::VerbFacts& facts() const {
+    return wire::AllRequests::kVerbs[static_cast<std::size_t>(verb)];
+  }
 };
 
-/// The rows, in the order of Verb (verb_rows.cpp).
+/// The rows, in the order of wire::AllRequests (verb_rows.cpp).
 std::span<const VerbRow> verb_rows();
 inline const VerbRow& verb_row(Verb verb) { return verb_rows()[static_cast<std::size_t>(verb)]; }
 
@@ -79,8 +73,6 @@ std::string_view verb_name(Verb verb);
 /// Errors: unimplemented for an unknown verb, with the nearest name; failed_precondition for a verb of the other endpoint. Without a control endpoint, the main one serves all verbs.
 Result<Verb> parse_verb(std::string_view name, Door door, const std::string& main_endpoint,
                         const std::string& control_endpoint);
-/// Whether the verb changes nothing.
-bool only_looks(Verb verb);
 /// The names in the reply to hello.
 std::vector<std::string> verb_names();
 

@@ -1,6 +1,4 @@
 // The bodies that belong to the protocol itself: errors and hello.
-#include <algorithm>
-
 #include "base/error_cause.hpp"
 #include "base/utf8.hpp"
 #include "hone/version.h"
@@ -10,8 +8,6 @@
 namespace hone::wire {
 namespace {
 
-constexpr std::size_t kClientBytesMax = 128;
-constexpr std::size_t kVersionsMax = 16;
 // A message may quote what the caller sent; it is not an echo of megabytes.
 constexpr std::size_t kMessageBytesMax = 4096;
 
@@ -83,28 +79,6 @@ Result<ErrorBody> error_body_from_value(const Value& value) {
     if (code_name(static_cast<Code>(n)) == code) body.code = static_cast<Code>(n);
   }
   return body;
-}
-
-Result<Hello> read_hello(const Value& value) {
-  Fields fields(value, "hello");
-  Hello hello;
-  hello.client = fields.text_or("client", "", kClientBytesMax);
-  static_cast<void>(fields.array("versions"));
-  hello.versions = fields.texts_or("versions", {});
-  HONE_TRY(fields.finish());
-  if (hello.versions.size() > kVersionsMax) {
-    return invalid_argument("hello/versions: found " + std::to_string(hello.versions.size()) +
-                            " versions, at most " + std::to_string(kVersionsMax) + " allowed");
-  }
-  if (std::find(hello.versions.begin(), hello.versions.end(), kProtocol) == hello.versions.end()) {
-    std::string found;
-    for (const std::string& version : hello.versions) {
-      found += (found.empty() ? "" : ", ") + version.substr(0, 32);
-    }
-    return invalid_argument("versions: found [" + found + "], this server speaks [" +
-                            std::string(kProtocol) + "]");
-  }
-  return hello;
 }
 
 Value to_value(const Welcome& welcome) {

@@ -92,14 +92,6 @@ ErrorBody error_body(const Error& error, std::int64_t retry_after_ms);
 Value to_value(const ErrorBody& body);
 Result<ErrorBody> error_body_from_value(const Value& value);
 
-/// The body of a hello request.
-struct Hello {
-  std::vector<std::string> versions;
-  std::string client;  ///< empty: not said
-};
-/// invalid_argument when the versions hold none that this server speaks.
-Result<Hello> read_hello(const Value& body);
-
 /// The body of a hello reply.
 struct Welcome {
   std::string server;

@@ -1,13 +1,21 @@
-// The bodies of clients' requests, as in docs/protocol-reference.md: a struct for each verb, and a strict reader.
+// The verbs of hone/1 and the bodies of their requests, as in docs/protocol-reference.md: a struct for each verb, and a strict
+// reader. A new verb is a struct here, which AllRequests lists, and a row with its handler in server/verb_rows.cpp. Clients
+// send any verb with call(). A method of its own is a few lines in clients/cpp/src/client.cpp and client.hpp, and one
+// definition for both Python clients in clients/python/src/hone/_verbs.py. Documents: docs/protocol.md (endpoints, repeated
+// requests) and docs/protocol-reference.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "model/fields.hpp"
 #include "model/value.hpp"
 
 namespace hone::wire {
@@ -15,8 +23,63 @@ namespace hone::wire {
 /// The limits of names (tasks, splits, groups, keys), and of episodes' ids and tokens.
 inline constexpr std::size_t kNameBytesMax = 256, kIdBytesMax = 64;
 
+enum class Endpoints { kMain, kControl, kBoth };
+
+/// The facts of a verb that both servers and clients use.
+struct VerbFacts {
+  std::string_view name;
+  Endpoints endpoints = Endpoints::kMain;  ///< that serve it
+  bool is_read_only = false;               ///< it changes nothing, so that a monitor may use it
+  /// Of a verb that both endpoints serve: clients send it to the control endpoint, where no large request delays it.
+  bool prefers_control = false;
+};
+
+/// Sets each field of a request from a map, which keeps the first mistake.
+class FieldReader {
+ public:
+  explicit FieldReader(Fields& map) : map_(map) {}
+
+  void id(std::string_view key, std::string& field);
+  void turn(std::string_view key, std::int64_t& field);
+  void map(std::string_view key, Value& field);
+  void texts(std::string_view key, std::vector<std::string>& field);
+
+  void optional(std::string_view key, std::string& field, std::size_t bytes_max = kNameBytesMax);
+  void optional(std::string_view key, std::int64_t& field);
+  void optional(std::string_view key, bool& field);
+  void optional(std::string_view key, std::vector<std::string>& field);
+  void optional(std::string_view key, std::optional<std::string>& field);
+  void optional(std::string_view key, std::optional<std::int64_t>& field);
+  void optional(std::string_view key, std::optional<Value>& field);
+  template <typename Enum>
+  requires std::is_enum_v<Enum>
+  void optional(std::string_view key, Enum& field) {
+    const auto& names = EnumNames<Enum>::kNames;
+    const std::string name =
+        map_.choice_or(key, std::string(enum_name(field)), {std::begin(names), std::end(names)});
+    field = find_enum<Enum>(name).value_or(field);
+  }
+
+ private:
+  Fields& map_;
+};
+
+struct HelloRequest {
+  static constexpr VerbFacts kVerb{"hello", Endpoints::kBoth, true};
+  std::vector<std::string> versions;  ///< of the protocol
+  std::string client;                 ///< empty: not said
+
+  template <typename Visit>
+  void fields(Visit& visit) {
+    visit.texts("versions", versions);
+    visit.optional("client", client, 128);
+  }
+  /// invalid_argument if there are too many versions, or none that this server speaks.
+  Status check() const;
+};
+
 struct DescribeRequest {
-  static constexpr std::string_view kVerb = "describe";
+  static constexpr VerbFacts kVerb{"describe", Endpoints::kMain, true};
   std::optional<std::string> environment;  ///< none: the server's default
   std::string task;                        ///< empty: list the tasks
   std::string split;                       ///< empty: all
@@ -32,7 +95,7 @@ struct DescribeRequest {
 };
 
 struct ResetRequest {
-  static constexpr std::string_view kVerb = "reset";
+  static constexpr VerbFacts kVerb{"reset"};
   std::optional<std::string> environment;  ///< none: the server's default
   std::string task;                        ///< empty: drawn by the seed
   std::string split;                       ///< empty: any; a draw uses the configured split
@@ -54,7 +117,7 @@ struct ResetRequest {
 };
 
 struct StepRequest {
-  static constexpr std::string_view kVerb = "step";
+  static constexpr VerbFacts kVerb{"step"};
   std::string episode;
   std::int64_t turn = 0;
   std::int64_t call =
@@ -71,7 +134,7 @@ struct StepRequest {
 };
 
 struct CancelRequest {
-  static constexpr std::string_view kVerb = "cancel";
+  static constexpr VerbFacts kVerb{"cancel", Endpoints::kBoth, false, true};
   std::string episode;
   std::int64_t turn = 0;
 
@@ -83,7 +146,7 @@ struct CancelRequest {
 };
 
 struct CloseRequest {
-  static constexpr std::string_view kVerb = "close";
+  static constexpr VerbFacts kVerb{"close"};
   std::string episode;
 
   template <typename Visit>
@@ -93,7 +156,7 @@ struct CloseRequest {
 };
 
 struct ResumeRequest {
-  static constexpr std::string_view kVerb = "resume";
+  static constexpr VerbFacts kVerb{"resume"};
   std::string episode, token;
 
   template <typename Visit>
@@ -104,7 +167,7 @@ struct ResumeRequest {
 };
 
 struct BranchRequest {
-  static constexpr std::string_view kVerb = "branch";
+  static constexpr VerbFacts kVerb{"branch"};
   std::string episode, token;
   std::int64_t turn = 0;  ///< the last turn that the new episode takes over
   std::string group;      ///< empty: the group of the episode
@@ -121,7 +184,7 @@ struct BranchRequest {
 };
 
 struct PingRequest {
-  static constexpr std::string_view kVerb = "ping";
+  static constexpr VerbFacts kVerb{"ping", Endpoints::kBoth, true};
   std::vector<std::string> episodes;  ///< their leases are renewed
 
   template <typename Visit>
@@ -133,7 +196,7 @@ struct PingRequest {
 enum class MetricsFormat { kMap, kPrometheus };
 
 struct MetricsRequest {
-  static constexpr std::string_view kVerb = "metrics";
+  static constexpr VerbFacts kVerb{"metrics", Endpoints::kControl, true};
   MetricsFormat format = MetricsFormat::kMap;
   bool old_names = true;  ///< of prometheus: also the names of hone 0.2
 
@@ -145,16 +208,52 @@ struct MetricsRequest {
 };
 
 struct HealthRequest {
-  static constexpr std::string_view kVerb = "health";
+  static constexpr VerbFacts kVerb{"health", Endpoints::kControl, true};
 
   template <typename Visit>
   void fields(Visit&) {}
 };
 
+template <typename... Requests>
+struct RequestList {
+  static constexpr VerbFacts kVerbs[] = {Requests::kVerb...};
+
+  /// The place of a request in the list.
+  template <typename Request>
+  static constexpr std::size_t index_of() {
+    constexpr bool kIsIt[] = {std::is_same_v<Request, Requests>...};
+    std::size_t index = 0;
+    while (!kIsIt[index]) ++index;
+    return index;
+  }
+};
+
+/// The one list of verbs. hello publishes them in this order.
+using AllRequests = RequestList<HelloRequest, DescribeRequest, ResetRequest, StepRequest,
+                                CancelRequest, PingRequest, CloseRequest, ResumeRequest,
+                                BranchRequest, MetricsRequest, HealthRequest>;
+inline constexpr std::size_t kVerbCount = std::size(AllRequests::kVerbs);
+
+/// Null if there is no such verb.
+constexpr const VerbFacts* find_verb(std::string_view name) {
+  for (const VerbFacts& verb : AllRequests::kVerbs) {
+    if (verb.name == name) return &verb;
+  }
+  return nullptr;
+}
+
 /// invalid_argument: a field is missing, unknown, of another type or out of range. The message has its name, the found and the
 /// expected value.
 template <typename Request>
-Result<Request> read_request(const Value& body);
+Result<Request> read_request(const Value& body) {
+  Fields map(body, std::string(Request::kVerb.name));
+  Request request;
+  FieldReader reader(map);
+  request.fields(reader);
+  HONE_TRY(map.finish());
+  if constexpr (requires { request.check(); }) HONE_TRY(request.check());
+  return request;
+}
 
 }  // namespace hone::wire
 

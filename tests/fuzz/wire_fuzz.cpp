@@ -62,7 +62,7 @@ void read_as(const Value& body) {
 }
 
 template <typename... Requests>
-void read_as_each(const Value& body) {
+void read_as_each(wire::RequestList<Requests...>, const Value& body) {
   (read_as<Requests>(body), ...);
 }
 
@@ -74,10 +74,7 @@ void check_request(const wire::Frames& frames, const wire::Limits& limits) {
   check(request.buffers.size() + 4 == frames.size() && frames.size() <= limits.frames_max,
         "a request has no more frames than allowed");
   check_limits(request.body, limits.codec);
-  if (const auto hello = wire::read_hello(request.body); !hello) check_error(hello.error());
-  read_as_each<wire::DescribeRequest, wire::ResetRequest, wire::StepRequest, wire::CancelRequest,
-               wire::CloseRequest, wire::ResumeRequest, wire::BranchRequest, wire::PingRequest,
-               wire::MetricsRequest, wire::HealthRequest>(request.body);
+  read_as_each(wire::AllRequests(), request.body);
 
   const auto again = wire::decode_request(wire::incoming(wire::encode_request(request)), {});
   const auto* same_request = std::get_if<wire::Request>(&again);

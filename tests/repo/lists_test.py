@@ -64,7 +64,7 @@ class Lists(unittest.TestCase):
             self.assertIn(f" {round(100 * float(bound))} % ", line)
 
     def test_verbs(self) -> None:
-        names = set(re.findall(r'\{Verb::k\w+, "(\w+)"', text("core/server/verb_rows.cpp")))
+        names = set(re.findall(r'VerbFacts kVerb\{"(\w+)"', text("core/wire/requests.hpp")))
         self.assertIn("step", names)
         headings = re.findall(r"^### (.+)$", part("docs/protocol-reference.md", "\n## Verbs\n", "\n## "), re.MULTILINE)
         self.assertEqual({verb for heading in headings for verb in heading.split(", ")}, names)

@@ -67,20 +67,6 @@ TEST(ErrorBodies, Errors_AreUtf8) {
   EXPECT_EQ(find_invalid_utf8(cut), std::string::npos) << "no character is cut in two";
 }
 
-TEST(Hello, NoCommonVersion_IsRefused) {
-  const auto hello =
-      read_hello(Value::map({{"versions", Value::array({"hone/1"})}, {"client", "c"}}));
-  ASSERT_TRUE(hello.ok()) << hello.error().message;
-  EXPECT_EQ(hello->client, "c");
-  const auto message = [](Value body) { return read_hello(body).error().message; };
-  EXPECT_EQ(message(Value::map({{"versions", Value::array()}})),
-            "versions: found [], this server speaks [hone/1]");
-  EXPECT_EQ(message(Value::map({{"versions", Value::array({"hone/1"})}, {"cleint", "c"}})),
-            "hello: unknown key 'cleint'; did you mean 'client'?");
-  EXPECT_EQ(message(Value::map({{"versions", Value(Value::Array(17, Value("hone/1")))}})),
-            "hello/versions: found 17 versions, at most 16 allowed");
-}
-
 TEST(Hello, Welcome_CarriesLimitsAndCapabilities) {
   Welcome welcome;
   welcome.source_bytes = 5;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 namespace hone::wire {
@@ -64,6 +65,30 @@ TEST(Requests, Mistakes_NameTheFieldAndWhatWasExpected) {
             mistake<HealthRequest>(Value::map({{"x", 1}})).find("unknown key 'x'"));
   EXPECT_EQ("ping: episodes: expected a list of texts, found int",
             mistake<PingRequest>(Value::map({{"episodes", Value::array({7})}})));
+}
+
+TEST(Requests, Hello_NoCommonVersion_IsRefused) {
+  const auto hello = read_request<HelloRequest>(
+      Value::map({{"versions", Value::array({"hone/1"})}, {"client", "c"}}));
+  ASSERT_TRUE(hello.ok()) << hello.error().message;
+  EXPECT_EQ(hello->client, "c");
+  const auto message = [](Value body) { return read_request<HelloRequest>(body).error().message; };
+  EXPECT_EQ(message(Value::map({{"versions", Value::array()}})),
+            "versions: found [], this server speaks [hone/1]");
+  EXPECT_EQ(message(Value::map({{"versions", Value::array({"hone/1"})}, {"cleint", "c"}})),
+            "hello: unknown key 'cleint'; did you mean 'client'?");
+  EXPECT_EQ(message(Value::map({{"versions", Value(Value::Array(17, Value("hone/1")))}})),
+            "hello/versions: found 17 versions, at most 16 allowed");
+}
+
+TEST(Requests, AllVerbs_HaveDistinctNamesAndAreFound) {
+  std::set<std::string_view> names;
+  for (const VerbFacts& verb : AllRequests::kVerbs) {
+    EXPECT_TRUE(names.insert(verb.name).second) << verb.name;
+    EXPECT_EQ(find_verb(verb.name), &verb);
+  }
+  EXPECT_EQ(names.size(), kVerbCount);
+  EXPECT_EQ(find_verb("stpe"), nullptr);
 }
 
 }  // namespace

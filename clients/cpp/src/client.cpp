@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "engine.hpp"
+#include "wire/requests.hpp"
 
 namespace hone::inline client_api {
 namespace {
@@ -56,10 +57,11 @@ Value action_body(const Action& action) {
   return body;
 }
 
-/// Verbs that are sent to the control endpoint. The main endpoint serves cancel, too, but not metrics and health
-/// (server/verb_rows.cpp).
+/// Whether the verb is sent to the control endpoint.
 bool wants_control(const std::string& verb) {
-  return verb == "cancel" || verb == "metrics" || verb == "health";
+  const wire::VerbFacts* facts = wire::find_verb(verb);
+  if (facts == nullptr) return false;
+  return facts->endpoints == wire::Endpoints::kControl || facts->prefers_control;
 }
 
 }  // namespace
