@@ -32,6 +32,9 @@ class Lists(unittest.TestCase):
         for name in re.findall(r"\.o-(\w+) \{", style):
             self.assertIn(name, names)
             self.assertEqual(len(re.findall(rf"--o-{name}: #", style)), 2, f"{name}: in the light and in the dark")
+        built = part("core/include/hone/plugin/reward.hpp", "kBuilt[] = {", "}")
+        unbuilt = {"no_code", "rejected", "build_failed", "cheated"}  # a new outcome is in one of the two
+        self.assertEqual(names - set(re.findall(r'"(\w+)"', built)), unbuilt)
         self.assertEqual(row("docs/verdicts.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/plugins-abi.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/migration/kernelgym.md", "| `compiled`, `correctness` | `verdict.outcome`"), names)

@@ -40,10 +40,12 @@ struct Turn {
   Value verdict;                   ///< all of it: docs/plugins.md
 
   bool correct() const { return outcome == "correct"; }
-  /// It was built, no rule refused it and it is no cheat. Whether it ran well is another matter.
+  /// It was built, and no cheat; whether it ran well is another matter.
   bool built() const {
-    return !stage.empty() && stage != "response" && stage != "build" && outcome != "rejected" &&
-           outcome != "cheated";
+    constexpr std::string_view kBuilt[] = {"crashed", "timed_out", "out_of_memory", "wrong",
+                                           "correct"};
+    return std::find(std::begin(kBuilt), std::end(kBuilt), outcome) != std::end(kBuilt) &&
+           stage != "response" && stage != "build";
   }
 };
 
