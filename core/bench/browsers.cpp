@@ -59,7 +59,7 @@ void Browsers::browse(const std::string& url, std::size_t number, std::size_t co
     const auto reply = http_get(url + view.path);
     const double took_s = monotonic_s() - begun_s;
     if (view.path == kLive.path && begun_s >= course_s) {
-      // As on the page, an error is shown and asked for again: the journal's readers may be busy.
+      // Errors are ignored: if the journal's readers are busy, the page shows the error and asks again later.
       static_cast<void>(http_get(url + kOverTime.path));
       course_s = monotonic_s() + std::max(kOverTime.every_s, 9 * (monotonic_s() - begun_s));
     }

@@ -21,7 +21,7 @@ struct StepLoad {
 };
 
 /// Plays one round. Returns steps per second. `waits_s` gets the time of each step. `unscored`, if given, is increased by the
-/// number of steps without a reward, which then do not count as steps.
+/// number of unscored steps, and the rate then leaves these steps out.
 Result<double> play(BenchCrowd& crowd, const StepLoad& load, std::vector<double>& waits_s,
                     std::size_t* unscored = nullptr);
 

@@ -165,7 +165,7 @@ Status add_real(const WebBenchOptions& bench, Value& figures) {
   add_rates("steps of " + std::to_string(options.clients) + " clients that build and measure",
             without, with, figures);
   const auto all = static_cast<double>(waits_s.size());
-  figures.push(bench_figure("those steps that were not scored, of all",
+  figures.push(bench_figure("unscored steps among those that build and measure",
                             static_cast<double>(unscored), "", all,
                             static_cast<double>(unscored) / all, 0));
   return {};

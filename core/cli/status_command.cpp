@@ -130,7 +130,7 @@ class StatusCommand : public Command {
                      " requests"}});
     rows.push_back({{"episodes"}, {count_of(episodes, "open") + " open"}});
     rows.push_back(
-        {{"connections"}, {count_of(health, "connections") + " open, with those of this command"}});
+        {{"connections"}, {count_of(health, "connections") + " open, including this command's"}});
     rows.push_back({{"journal"},
                     {journal.is_map() ? count_of(journal, "turns") + " turns recorded, " +
                                             count_of(journal, "failures") + " writes failed"

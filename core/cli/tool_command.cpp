@@ -66,11 +66,10 @@ class ToolCommand : public Command {
     config_.declare(options);
     options.flag({.name = "--json", .doc = "print the facts and the verdict as JSON"}, json_);
     if (!fixed_) return;
-    options.text(
-        {.name = "--roofline",
-         .doc = "write a picture (SVG) to this file: the rates of kernel and baseline below "
-                "those that memory and arithmetic permit"},
-        roofline_);
+    options.text({.name = "--roofline",
+                  .doc = "draw a roofline of kernel and baseline to this SVG file",
+                  .value = "FILE"},
+                 roofline_);
   }
 
   int run(Terminal& terminal) override {
@@ -92,8 +91,8 @@ class ToolCommand : public Command {
     if (!roofline_.empty() && (*task)->flops.empty())
       return terminal.fail(
           failed_precondition("task " + (*task)->id +
-                              " has no 'flops', the number of its floating-point operations, "
-                              "which a roofline needs"));
+                              " has no 'flops', which a roofline needs; add it to the task "
+                              "(docs/tasks.md), or leave out --roofline"));
     return examine(terminal, **host, **environment, *task, loaded->config.backend, tool);
   }
 

@@ -24,7 +24,7 @@ TurnFacts facts_of(const TurnRecord& turn);
 /// A turn as the reward gets it, with the tools that were used before its submission.
 Value turn_for_reward(std::int64_t number, bool scored, Value verdict,
                       std::span<const CallFacts> calls);
-/// A hash of all members of a task that change its prompts or verdicts, to detect that it has changed since.
+/// A hash of all members of a task except `flops`, which only profiles use. Detects that the task has changed since.
 Sha256 task_hash(const Task& task);
 /// The task of a recorded episode; failed_precondition if the task has changed since.
 Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,

@@ -193,7 +193,7 @@ Value facts_with_speed(Value facts, const EvaluatorOptions& options, std::size_t
       .set("vector_bytes", speed.vector_bytes)
       .set("dram_bytes_per_second", speed.bytes_per_second)
       .set("flops_per_second_max",
-           Value::map({{"f32", speed.f32_flops}, {"f64", speed.f64_flops}}));
+           Value::map({{"f32", speed.f32_flops_per_second}, {"f64", speed.f64_flops_per_second}}));
   return facts;
 }
 

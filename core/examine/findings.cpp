@@ -109,11 +109,37 @@ class Rules {
 
   // On a processor.
 
+  /// The innermost loops of the machine code that have instructions of this line.
+  std::vector<const CodeBlock*> blocks_of(const LoopRemark& loop) const {
+    std::vector<const CodeBlock*> found;
+    for (const CodeBlock& block : input_.code.blocks) {
+      if (block.is_loop && block.line_first <= loop.line && loop.line <= block.line_last)
+        found.push_back(&block);
+    }
+    return found;
+  }
+  /// Whether the machine code shows that a remark says nothing about an innermost scalar loop. The compiler also remarks on
+  /// outer loops, and on loops that the source has written with vectors already.
+  bool is_outer_or_has_vectors(const LoopRemark& loop) const {
+    const std::vector<const CodeBlock*> blocks = blocks_of(loop);
+    if (blocks.empty()) {
+      const auto& all = input_.code.blocks;
+      return all.size() < CodeReport::kBlocksMax &&
+             std::any_of(all.begin(), all.end(), [](const CodeBlock& block) {
+               return block.is_loop && block.line_first > 0;
+             });
+    }
+    return loop.reason.find("no vectype") != std::string::npos ||
+           std::any_of(blocks.begin(), blocks.end(), [](const CodeBlock* block) {
+             return block->vector > 0 && block->vector >= block->scalar;
+           });
+  }
+
   /// Loops that the compiler could not vectorize. Below a cycle for each output, they do not matter.
   void scalar_loops() {
     if (figures_.cycles_per_output < 1) return;
     for (const LoopRemark& loop : input_.code.loops) {
-      if (loop.is_vectorized) continue;
+      if (loop.is_vectorized || is_outer_or_has_vectors(loop)) continue;
       const bool is_strided = loop.reason.find("strided") != std::string::npos;
       std::string text = "The loop at line " + std::to_string(loop.line) + " is not vectorized";
       if (is_strided) {
@@ -137,6 +163,10 @@ class Rules {
     };
     for (const CodeBlock& block : input_.code.blocks) {
       if (!block.is_loop || block.calls + block.divisions + block.gathers == 0) continue;
+      // The compiler moves what is rarely executed to a function NAME.cold. Rare divisions cost little.
+      if (block.function.ends_with(".cold")) continue;
+      if (block.calls + block.gathers == 0 && block.divisions * kPerDivision < block.instructions)
+        continue;
       if (slowest == nullptr || cost(block) > cost(*slowest)) slowest = &block;
     }
     if (slowest == nullptr) return;
@@ -151,8 +181,15 @@ class Rules {
         "The innermost loop " + place_of(*slowest) + " has " + text + " in " +
             counted_text(slowest->instructions, "instruction") + ".");
   }
+  /// Unless another loop has the widest vectors: then the narrow one is probably for the rest of the elements.
   void narrow_vectors() {
     const double widest = fact(input_.device, "vector_bytes");
+    for (const LoopRemark& loop : input_.code.loops) {
+      const bool is_wide = loop.is_vectorized && static_cast<double>(loop.vector_bytes) >= widest;
+      if (is_wide ||
+          (!loop.is_vectorized && !blocks_of(loop).empty() && is_outer_or_has_vectors(loop)))
+        return;
+    }
     for (const LoopRemark& loop : input_.code.loops) {
       if (!loop.is_vectorized || loop.vector_bytes <= 0) continue;
       if (static_cast<double>(loop.vector_bytes) >= widest || is_memory_bound()) continue;
@@ -245,8 +282,12 @@ class Rules {
                               percent(figures_.memory_share) + " of the memory's bandwidth";
     if (is_from_cache())
       return add(0.2, moved + ". The data comes from the caches: memory does not limit it.");
+    const Speedup& speedup = *input_.verdict.speedup;
+    if (is_memory_bound() && speedup.baseline_us < kFaster * speedup.time_us)
+      return add(0.75, moved + ". The baseline does the same in " + time_text(speedup.baseline_us) +
+                           ", so memory does not limit it yet.");
     if (is_memory_bound())
-      return add(0.75, moved + ". It is memory-bound: only less data or fewer passes help.");
+      return add(0.75, moved + ". It is memory-bound: less data or fewer passes help most.");
     const bool wide = std::any_of(input_.code.blocks.begin(), input_.code.blocks.end(),
                                   [](const CodeBlock& block) { return block.global_wide > 0; });
     const bool loads = std::any_of(input_.code.blocks.begin(), input_.code.blocks.end(),
@@ -264,14 +305,21 @@ class Rules {
   /// Only if arithmetic limits the task more than memory does.
   void arithmetic() {
     if (std::isnan(figures_.flops_share)) return;
-    if (figures_.flops_share < figures_.memory_share) return;
-    const std::string done =
-        "A call needs " + flops_text(figures_.flops) + ": " +
-        flops_text(figures_.flops_per_second) + "/s, " + percent(figures_.flops_share) +
-        " of the " + flops_text(figures_.peak_flops_per_second) + "/s that the vector units can do";
+    if (figures_.flops_share < figures_.memory_share && !is_from_cache()) return;
+    const std::string rate = "A call needs " + flops_text(figures_.flops) + ": " +
+                             flops_text(figures_.flops_per_second) + "/s";
+    if (figures_.flops_share > kOtherUnits)
+      return add(0.2, rate +
+                          ", more than the peak rate of the vector units. The kernel does fewer "
+                          "operations than the obvious algorithm, or uses other units.");
+    const std::string share = rate + ", " + percent(figures_.flops_share) + " of the " +
+                              flops_text(figures_.peak_flops_per_second) +
+                              "/s that the vector units do at most";
+    if (figures_.flops_share >= kComputeBound && is_memory_bound())
+      return add(0.74, share + ". Arithmetic is near its limit, too.");
     if (figures_.flops_share >= kComputeBound)
-      return add(0.76, done + ". It is compute-bound: only fewer operations help.");
-    add(0.35, done + ".");
+      return add(0.76, share + ". It is compute-bound: fewer operations help most.");
+    add(0.35, share + ".");
   }
 
   void left_out() {
@@ -280,8 +328,11 @@ class Rules {
     if (!text.empty()) add(0.25, "The report on the code left out " + text + ".");
   }
 
+  static constexpr int kPerDivision = 25;  // instructions; with more, a division is rare
+  static constexpr double kFaster = 0.9;   // of the time: faster than noise
   static constexpr double kMemoryBound = 0.6;
   static constexpr double kComputeBound = 0.6;
+  static constexpr double kOtherUnits = 1.05;  // above it, the vector units did not do all of it
   static constexpr double kFromMemory = 1.25;  // above it, the data cannot come from memory
   static constexpr double kLaunchBoundUs = 4;  // a launch takes 2 to 4 µs of a device
   const ProfileInput& input_;

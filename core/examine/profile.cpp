@@ -41,6 +41,8 @@ Value profile_facts(const ProfileInput& input) {
     findings.push(std::move(text));
   return Value::map({{"time_us", speedup.time_us},
                      {"baseline_us", speedup.baseline_us},
+                     {"interval", Value::array({speedup.low, speedup.high})},
+                     {"flags", texts_value(speedup.flags)},
                      {"bytes", figures.bytes},
                      {"bytes_per_second", number_or_nil(figures.bytes_per_second)},
                      {"memory_share", number_or_nil(figures.memory_share)},

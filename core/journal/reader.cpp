@@ -398,9 +398,9 @@ Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visi
   return {};
 }
 
-/// Rationale: a turn's row gets a number above all others, so later rows are later turns. Numbers change only when the file is
-/// rewritten, which keeps the order. They are used again only after the last row was deleted. In both cases, the first row
-/// that is read here is not the turn at `last`, unless nothing has changed before it.
+/// Rationale: SQLite gives a new row a number above all others, so a later turn has a larger number. Two things break this: VACUUM
+/// renumbers the rows, and the number of a deleted last row is used again. After either, the row `last.row` is missing or is
+/// another turn, so this checks that row first.
 Result<bool> JournalReader::each_turn_after(
     TurnPlace& last, const std::function<void(const TurnLine&)>& visit) const {
   MutexLock lock(mutex_);

@@ -33,7 +33,8 @@ struct EnumNames<VerdictStage> {
 
 /// Ordered from worst to best; the web page lists them in reverse. A new outcome is a value here with its row in
 /// kOutcomes, the code in evaluate/verdicts.cpp that chooses it, its template in envs/kernel_refine/templates, and its name
-/// in clients/python/src/hone/types.py. A colour of its own (core/web/page/style.css) is optional.
+/// in clients/python/src/hone/types.py. If it can be built, it is also in kBuilt (core/include/hone/plugin/reward.hpp).
+/// tests/repo/lists_test.py names the pages that list outcomes. A colour (core/web/page/style.css) is optional.
 enum class Outcome {
   kNoCode,
   kRejected,
@@ -50,7 +51,7 @@ struct OutcomeRow {
   Outcome outcome;
   std::string_view name;  ///< in the journal, on the wire, in rewards and templates
   std::string_view meaning;
-  VerdictStage stage;  ///< the last stage of most submissions with this outcome
+  VerdictStage stage;  ///< of the samples with this outcome; a submission can end at another stage
 };
 inline constexpr OutcomeRow kOutcomes[] = {
     {Outcome::kNoCode, "no_code", "the response contains no code", VerdictStage::kResponse},
@@ -81,6 +82,13 @@ struct EnumNames<Outcome> {
     return names;
   }();
   static_assert(std::size(kOutcomes) == static_cast<std::size_t>(Outcome::kCorrect) + 1);
+  static_assert(
+      [] {
+        for (std::size_t i = 0; i < std::size(kOutcomes); ++i)
+          if (kOutcomes[i].outcome != static_cast<Outcome>(i)) return false;
+        return true;
+      }(),
+      "the rows have the order of the enum");
   static_assert(std::find(kNames.begin(), kNames.end(), "") == kNames.end());
 };
 constexpr std::string_view outcome_name(Outcome outcome) { return enum_name(outcome); }

@@ -20,7 +20,7 @@ Status check_facts(const Value& written) {
   for (const char* key : {"bytes_per_second_max", "dram_bytes_per_second"}) f.number(key, 0, 1e300);
   if (const Value* flops = f.map_or_null("flops_per_second_max")) {
     Fields rates = f.inside("flops_per_second_max", *flops);
-    rates.number_or("f32", 0, 0, 1e300);
+    for (const char* precision : {"f32", "f64"}) rates.number_or(precision, 0, 0, 1e300);
     f.adopt(rates.finish_loosely());
   }
   f.flag("host_memory_reachable");

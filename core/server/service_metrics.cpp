@@ -172,7 +172,7 @@ void write_devices(PrometheusText& text, const Value& service) {
   }
 }
 
-/// Rationale: increase() does not count the first value of a series, so a class is 0 until it is detected.
+/// Rationale: Prometheus' increase() does not count the first value of a series, so each class starts at 0.
 void write_caught(PrometheusText& text, const std::string& client, const Value::Map& counts) {
   std::map<std::string, double> all;
   for (const std::string_view kind : caught::kAll) all[std::string(kind)] = 0;

@@ -66,7 +66,7 @@ class EpisodePages {
   const Trajectory trajectory_;
   mutable Mutex trajectory_mutex_;
   std::atomic<bool> stopping_{false};
-  /// Only one thread at a time uses the course of a task, because FigureCache computes its figures in one thread.
+  /// FigureCache computes one task's figures in one thread at a time, so a course needs no lock.
   std::shared_ptr<FollowedCourse> course_of(const std::string& task) const;
 
   mutable FigureCache tasks_, over_time_;

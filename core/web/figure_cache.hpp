@@ -16,7 +16,7 @@
 namespace hone {
 
 /// [any thread] Figures by client and reward, or by task. One thread at a time computes the figures of a key. Other requests of this key
-/// wait for it; requests of other keys do not. The main key, without client and reward, is never evicted before it expires.
+/// wait for it; requests of other keys do not. The main key, with two empty strings, is never evicted before it expires.
 ///
 ///   cache.get({"trainer", ""}, request.gone, [&] { return read_figures("trainer"); });
 class FigureCache {
@@ -26,9 +26,9 @@ class FigureCache {
   using Compute = std::function<Result<Value>()>;
 
   static constexpr std::size_t kKeptMax = 8;  ///< keys, the main one among them
-  /// Requests that compute or wait at a time, for other keys than the main one. Rationale: fewer than the requests that may read
-  /// a journal (web.hpp), so that some are left for other pages.
-  static constexpr std::size_t kOthersMax = 4;
+  /// Requests that compute or wait at a time, for other keys than the main one. Rationale: a journal has two
+  /// caches, which together leave some of its readers (kJournalReaders, web.hpp) to other pages.
+  static constexpr std::size_t kOthersMax = 3;
 
   /// `kept_s`: time for which a result is kept (s). Figures are kept for `factor` times the time to compute them, if that is longer;
   /// with 10, a key is computed for at most about a tenth of the time. If there are more than kKeptMax keys, some are evicted

@@ -13,6 +13,8 @@ constexpr double kWidth = 720, kHeight = 420;
 constexpr double kLeft = 100, kRight = 20, kTop = 44, kBottom = 52;  // margins around the plot
 constexpr double kLabelHeight = 16;
 constexpr std::size_t kTitleShown = 80;
+constexpr double kLeast =
+    1e-24;  // figures outside [1e-24, 1e24] are a plugin's mistake; they would need endless axes
 
 constexpr const char* kRooflineStyle = R"(<style>
 svg { --back: #fff; --line: #dfe3e6; --text: #1b2126; --dim: #5c6870; --accent: #14665a; --base: #a86400; }
@@ -82,7 +84,7 @@ std::string grid(const Axes& axes) {
              svg_label(kLeft - 8, y + 4, rate_text(mark, "FLOP/s"), "end");
   }
   return drawn + svg_label((kLeft + kWidth - kRight) / 2, kHeight - 12,
-                           "floating-point operations for each byte that a call must move",
+                           "arithmetic intensity: FLOP for each byte that a call must move",
                            "middle");
 }
 
@@ -109,7 +111,7 @@ std::string roof(const Roofline& r, const Axes& axes) {
 std::string points(const Roofline& r, const Axes& axes) {
   const double permitted = std::min(r.peak_flops_per_second, r.intensity * r.peak_bytes_per_second);
   const double x = axes.x(r.intensity);
-  const bool left = x > kWidth * 0.6;  // of the points, there is room for labels
+  const bool left = x > kWidth * 0.6;  // labels are on the side of the points that has more room
   std::string drawn = svg_line(x, kTop, x, kHeight - kBottom, "task");
   std::vector<RooflinePoint> highest_first = r.points;
   std::stable_sort(highest_first.begin(), highest_first.end(), [](const auto& a, const auto& b) {
@@ -136,7 +138,7 @@ Result<Roofline> roofline_of_profile(const std::string& title, const Value& fact
   std::string unknown;
   const auto known = [&](const char* name) {
     const double value = number_or_nan(member_or_nil(facts, name));
-    if (!(value > 0) || std::isinf(value))
+    if (!(value > kLeast && value < 1 / kLeast))
       unknown += std::string(unknown.empty() ? "" : ", ") + name;
     return value;
   };
@@ -149,7 +151,8 @@ Result<Roofline> roofline_of_profile(const std::string& title, const Value& fact
   r.points = {{"kernel", flops / (known("time_us") * 1e-6)},
               {"baseline", flops / (known("baseline_us") * 1e-6)}};
   if (unknown.empty()) return r;
-  return failed_precondition("a roofline needs all its figures; unknown: " + unknown);
+  return failed_precondition("cannot draw a roofline, because these figures are unknown: " +
+                             unknown);
 }
 
 std::string roofline_svg(const Roofline& roofline) {

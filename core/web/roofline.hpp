@@ -1,4 +1,4 @@
-// The roofline of a device, and where a kernel stands below it, as a picture.
+// A roofline plot: the rates that a device permits, and those of a kernel and its baseline.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct Roofline {
 /// known, with its name.
 Result<Roofline> roofline_of_profile(const std::string& title, const Value& facts);
 
-/// A file of its own in SVG with logarithmic axes. It follows the viewer's light or dark scheme.
+/// A complete SVG file with logarithmic axes. It follows the viewer's light or dark scheme.
 std::string roofline_svg(const Roofline& roofline);
 
 }  // namespace hone

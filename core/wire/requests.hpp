@@ -1,7 +1,7 @@
 // The verbs of hone/1 and the bodies of their requests, as in docs/protocol-reference.md: a struct for each verb, and a strict
 // reader. A new verb is a struct here, which AllRequests lists, and a row with its handler in server/verb_rows.cpp. Clients
-// send any verb with call(). A method of its own is a few lines in clients/cpp/src/client.cpp and client.hpp, and one
-// definition for both Python clients in clients/python/src/hone/_verbs.py. Documents: docs/protocol.md (endpoints, repeated
+// send any verb with call(). For a method of its own, extend clients/cpp (include/hone/client.hpp,
+// src/client.cpp) and clients/python/src/hone/_verbs.py, which both Python clients use. Documents: docs/protocol.md (endpoints, repeated
 // requests) and docs/protocol-reference.md.
 #pragma once
 
@@ -34,7 +34,7 @@ struct VerbFacts {
   bool prefers_control = false;
 };
 
-/// Sets each field of a request from a map, which keeps the first mistake.
+/// Sets the fields of a request from `map`. `map` keeps the first mistake.
 class FieldReader {
  public:
   explicit FieldReader(Fields& map) : map_(map) {}

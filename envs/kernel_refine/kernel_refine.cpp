@@ -133,13 +133,15 @@ class KernelRefine final : public Environment {
   static const RefineSettings& own(const EpisodeView& view) {
     return static_cast<const RefineSettings&>(view.settings);
   }
-  /// The rules of turns after these calls, each of which can cost turns.
+  /// The rules of turns after these calls, each of which can cost turns. Rationale: only calls with an answer do. A journal has
+  /// no others, and a lost connection must not cost an honest client turns.
   static TurnRules rules_after(const EpisodeView& view, std::span<const CallFacts> calls) {
     TurnRules rules = own(view).rules;
-    rules.max_turns -= turns_of(own(view).tools, calls);
+    const auto done = static_cast<std::int64_t>(view.turns.size());
+    rules.max_turns = std::max(rules.max_turns - turns_of(own(view).tools, calls), done);
     return rules;
   }
-  static TurnRules rules(const EpisodeView& view) { return rules_after(view, used_calls(view)); }
+  static TurnRules rules(const EpisodeView& view) { return rules_after(view, view.calls); }
   /// The language of the options, or all languages of the task.
   static std::vector<std::string> languages(const EpisodeView& view) {
     if (!own(view).language.empty()) return {own(view).language};
@@ -228,24 +230,34 @@ Value KernelRefine::observe_call(const EpisodeView& view, const Value& action, T
                                  const Examination& found) const {
   const std::int64_t turn = static_cast<std::int64_t>(view.turns.size()) + 1;
   const std::int64_t call = 1 + calls_in_turn(view.calls, turn);
-  std::vector<CallFacts> calls = used_calls(view);
-  calls.push_back({turn, call, std::string(enum_name(tool))});
-  const TurnRules after = rules_after(view, calls);
-  std::string text = facts_text(tool, found.facts);
-  if (found.verdict && found.facts.as_map().empty()) {
+  const CallFacts made{turn, call, std::string(enum_name(tool))};
+  std::vector<CallFacts> answered(view.calls.begin(), view.calls.end());
+  answered.push_back(made);
+  const TurnRules after = rules_after(view, answered);
+  const std::int64_t turns_left = after.max_turns - turn + 1;
+  const bool has_verdict_only = found.verdict && found.facts.as_map().empty();
+  std::string text, cost;
+  if (has_verdict_only) {
     const TurnResult result{*found.verdict, {}, {}};
-    text = messages_.feedback({view.task, languages(view), own(view), result,
-                               after.max_turns - turn + 1, false, best_speedup(view.turns),
-                               view.backend});
+    text = messages_.feedback({view.task, languages(view), own(view), result, turns_left, false,
+                               best_speedup(view.turns), view.backend});
+  } else {
+    text = facts_text(tool, found.facts);
   }
   while (text.ends_with('\n')) text.pop_back();
-  text = cut_end(valid_utf8(text), own(view).text_bytes_max());
+  if (const std::int64_t turns = turns_of(own(view).tools, std::span(&made, 1)); turns > 0)
+    cost = "\nThis call cost " + count(turns, "turn", "turns") +
+           (has_verdict_only ? "."  // whose text has the turns that are left
+                             : "; " + count(turns_left, "turn is", "turns are") + " left.");
+  text = cut_end(valid_utf8(text), own(view).text_bytes_max() - cost.size()) + cost;
   const std::string id = "call_" + std::to_string(turn) + "_" + std::to_string(call);
   Value observation = Value::map({{"task", Value::map({{"id", view.task.id}})},
                                   {"messages", call_messages(id, tool, action, text)},
                                   {"feedback", text}});
   add_turns(observation, view, after, nullptr);
-  add_tools_left(observation, view, calls);
+  std::vector<CallFacts> used = used_calls(view);
+  used.push_back(made);
+  add_tools_left(observation, view, used);
   return observation;
 }
 

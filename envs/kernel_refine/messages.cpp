@@ -151,7 +151,11 @@ void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
   words["reason"] = cut_end(valid_utf8(verdict.reason), kReasonMax);
   words["reason_sentence"] = sentence(words["reason"]);
   words["signal_meaning"] = signal_meaning(verdict.signal);
-  words["shape_hint"] = shape_hint(words["reason"]);
+  // A missing remainder reads or writes beyond the end. Cheats and forbidden system calls have other causes.
+  const bool may_be_beyond_the_end =
+      verdict.signal.empty() || verdict.signal == "SIGSEGV" || verdict.signal == "SIGBUS";
+  if (may_be_beyond_the_end && verdict.caught.empty())
+    words["shape_hint"] = shape_hint(words["reason"]);
   if (verdict.mismatch) {
     const Mismatch& mismatch = *verdict.mismatch;
     words["mismatch"] = mismatch_text(mismatch);
@@ -163,7 +167,8 @@ void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
           "or root "
           "of a negative number, infinity minus infinity, or elements that were never written.";
     }
-    words["shape_hint"] = shape_hint(mismatch.shape);
+    // If most elements are wrong, the last ones are not the cause.
+    if (2 * mismatch.wrong < mismatch.total) words["shape_hint"] = shape_hint(mismatch.shape);
   }
   if (verdict.speedup) add_speedup_words(words, turn, *verdict.speedup);
 }

@@ -106,10 +106,21 @@ std::string compile_text(const Value& facts) {
   return text;
 }
 
+/// " (95 % interval 0.98× to 1.03×; noisy)"
+std::string interval_text(const Value& facts) {
+  const Value::Array& bounds = list_of(facts, "interval");
+  if (bounds.size() != 2) return "";
+  std::string text = " (95 % interval " + speedup_text(bounds[0].as_double()) + " to " +
+                     speedup_text(bounds[1].as_double());
+  for (const Value& flag : list_of(facts, "flags")) text += "; " + flag.as_string();
+  return text + ")";
+}
+
 std::string profile_text(const Value& facts) {
   const double time = number_of(facts, "time_us"), baseline = number_of(facts, "baseline_us");
   std::string text = "A call takes " + microseconds(time) + ", the baseline " +
-                     microseconds(baseline) + ": " + speedup_text(baseline / time) + ".\n";
+                     microseconds(baseline) + ": " + speedup_text(baseline / time) +
+                     interval_text(facts) + ".\n";
   int rank = 0;
   for (const Value& finding : list_of(facts, "findings"))
     text += std::to_string(++rank) + ". " + finding.as_string() + "\n";
@@ -181,10 +192,14 @@ std::string hardware_text(const Value& facts) {
   add("vector_bytes", 1, "Widest vector (bytes)");
   add("memory_bytes", 1 << 30, "Memory (GiB)");
   add("cache_bytes", 1 << 20, "L2 cache (MiB)");
-  add("dram_bytes_per_second", 1e9, "Memory bandwidth (GB/s)");
+  // Of a processor, the rates of one core are measured.
+  const bool is_processor = number_of(facts, "clock_hz") > 0;
+  add("dram_bytes_per_second", 1e9,
+      is_processor ? "Memory bandwidth of one core (GB/s)" : "Memory bandwidth (GB/s)");
   if (const double flops = number_of(member_or_nil(facts, "flops_per_second_max"), "f32");
       flops > 0)
-    text += "Single-precision arithmetic (GFLOP/s): " + number(std::round(flops / 1e9)) + "\n";
+    text += std::string("Single-precision arithmetic") + (is_processor ? " of one core" : "") +
+            " (GFLOP/s): " + number(std::round(flops / 1e9)) + "\n";
   return text + "Toolchain: " + text_of(facts, "fingerprint") + "\n";
 }
 

@@ -21,7 +21,7 @@ Value tool_schemas(const ToolRules& rules, const std::vector<std::string>& langu
 /// The turns that these calls cost.
 std::int64_t turns_of(const ToolRules& rules, std::span<const CallFacts> calls);
 /// Uses that are left, for each tool with a use: {"check": 3}. The last turn is for a submission, so a tool that costs turns
-/// has as many uses as `turns_left` permits.
+/// has at most (`turns_left` - 1) / cost uses.
 Value tools_left(const ToolRules& rules, std::span<const CallFacts> calls, std::int64_t turns_left);
 /// failed_precondition: the tool has no use left, or costs more turns than there are. The message has the numbers.
 Status expect_use_left(Tool tool, const ToolRules& rules, std::span<const CallFacts> calls,

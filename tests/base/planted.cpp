@@ -10,8 +10,8 @@ namespace {
 
 int counter = 0;
 
-// One access after the other, as ThreadSanitizer may miss two at the same instant. A relaxed atomic
-// tells the time and orders nothing, so the two accesses remain a race.
+// ThreadSanitizer may miss two accesses at the same instant, so one follows the other. The relaxed atomic
+// creates no happens-before relation, so the accesses are still a data race.
 void race() {
   std::atomic<bool> written{false};
   std::thread other([&written] {

@@ -168,7 +168,7 @@ POINTS = "[...document.querySelectorAll('#over_time svg')].map((one) => one.quer
 ATTEMPTS = "Number((document.querySelector('#over_time p')?.innerText.match(/^(\\d+) attempt/) || [])[1])"
 
 
-def test_a_step_is_a_point_over_time_of_all_tasks_and_of_its_task(site: Site, browser: Browser) -> None:
+def test_means_over_time_follow_a_step_for_all_tasks_and_for_one(site: Site, browser: Browser) -> None:
     browser.open(site.url, "Live")
     tile = "[...document.querySelectorAll('.tile')].find((one) => one.innerText.startsWith('Steps done'))"
     before = int(browser.wait(f"{ATTEMPTS} === Number({tile}?.children[1].innerText) && {ATTEMPTS}"))

@@ -81,7 +81,7 @@ TEST_F(ToolsTest, SpentOrMissingTool_IsRefusedAndCostsNothing) {
   EXPECT_EQ(recorded(episode).calls.size(), 2u);
 }
 
-TEST_F(ToolsTest, ToolThatCostsTurns_TakesThemFromTheEpisode) {
+TEST_F(ToolsTest, ToolWithTurnCost_Call_ReducesTurnsLeft) {
   const Value tools = Value::map({{"check", 9}, {"compile", 1}});
   const Value episode = reset_with(Value::map(
       {{"task", "add_relu"},
@@ -96,6 +96,8 @@ TEST_F(ToolsTest, ToolThatCostsTurns_TakesThemFromTheEpisode) {
   EXPECT_EQ(at(called(episode, 1, 1, "compile"), {"observation", "turns_left"}), Value(4));
   const Value first = called(episode, 1, 2, "check");
   EXPECT_EQ(at(first, {"observation", "turns_left"}), Value(3));
+  const std::string text = at(first, {"observation", "feedback"}).as_string();
+  EXPECT_TRUE(text.ends_with("\n3 turns are left.\nThis call cost 1 turn.")) << text;
   EXPECT_EQ(at(first, {"observation", "tools_left", "check"}), Value(2));
   EXPECT_EQ(at(stepped(episode, 1, "int a;"), {"observation", "turns_left"}), Value(2));
   const Value last = called(episode, 2, 1, "check");
@@ -111,7 +113,7 @@ TEST_F(ToolsTest, ToolThatCostsTurns_TakesThemFromTheEpisode) {
   EXPECT_EQ(at(turn, {"observation", "turns_left"}), Value(0));
 }
 
-TEST_F(ToolsTest, CancelledCall_CostsItsTurns) {
+TEST_F(ToolsTest, CancelledCall_CostsAUseAndNoTurns) {
   const Value episode = reset_with(
       Value::map({{"task", "add_relu"},
                   {"options", Value::map({{"max_turns", 3},
@@ -127,7 +129,11 @@ TEST_F(ToolsTest, CancelledCall_CostsItsTurns) {
   settle();
   EXPECT_EQ(cancelled.code(), Code::kCancelled);
   evaluator.release();
-  EXPECT_EQ(at(stepped(episode, 1, "int a;"), {"truncated"}), Value(true));
+  const Value turn = stepped(episode, 1, "int a;");
+  EXPECT_EQ(at(turn, {"truncated"}), Value(false));
+  EXPECT_EQ(at(turn, {"observation", "turns_left"}), Value(2));
+  EXPECT_EQ(at(turn, {"observation", "tools_left", "check"}), Value(0))
+      << "it would take both turns";
 }
 
 TEST_F(ToolsTest, WithoutTheOption_AnEpisodeHasNoTools) {

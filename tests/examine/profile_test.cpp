@@ -27,7 +27,7 @@ Verdict timed_verdict(double time_us) {
   verdict.outcome = Outcome::kCorrect;
   verdict.speedup = Speedup{};
   verdict.speedup->time_us = time_us;
-  verdict.speedup->baseline_us = 100;
+  verdict.speedup->baseline_us = 10'000;
   return verdict;
 }
 
@@ -88,7 +88,7 @@ TEST(Profile, Roofline_FollowsFromTheTasksOperations) {
   EXPECT_EQ(profile_figures(input).peak_flops_per_second, 100e9);
 }
 
-TEST(Profile, MatrixUnits_HaveNoKnownPeak) {
+TEST(Profile, TaskForMatrixUnits_PeakIsUnknown) {
   Task task = scale_task(1'000'000);
   task.flops = "40 * n";
   const Verdict verdict = timed_verdict(1000);
@@ -105,12 +105,45 @@ TEST(Profile, MatrixUnits_HaveNoKnownPeak) {
 }
 
 TEST(Profile, ComputeBoundKernel_SaysSo) {
+  Task task = scale_task(100'000);
+  task.flops = "900 * n";
+  const Verdict verdict = timed_verdict(1000);
+  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
+            "A call needs 90 MFLOP: 90 GFLOP/s, 90 % of the 100 GFLOP/s that the vector units do "
+            "at most. It is compute-bound: fewer operations help most.");
+}
+
+TEST(Profile, KernelNearBothLimits_IsNotContradicted) {
   Task task = scale_task(1'000'000);
   task.flops = "90 * n";
   const Verdict verdict = timed_verdict(1000);
-  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
-            "A call needs 90 MFLOP: 90 GFLOP/s, 90 % of the 100 GFLOP/s that the vector units can "
-            "do. It is compute-bound: only fewer operations help.");
+  const ProfileInput input = {.task = task, .verdict = verdict, .device = processor()};
+  const auto findings = profile_findings(input, profile_figures(input), 3);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_TRUE(findings[0].ends_with("memory-bound: less data or fewer passes help most."));
+  EXPECT_TRUE(findings[1].ends_with("Arithmetic is near its limit, too."));
+}
+
+TEST(Profile, FewerOperationsThanStated_AreNoLimit) {
+  Task task = scale_task(100'000);
+  task.flops = "2000 * n";
+  const Verdict verdict = timed_verdict(1000);
+  const std::string found =
+      first_finding({.task = task, .verdict = verdict, .device = processor()});
+  EXPECT_EQ(found.find("compute-bound"), std::string::npos) << found;
+}
+
+TEST(Profile, ComputeBoundKernelWithDataInCaches_SaysSo) {
+  Task task = scale_task(1'000'000);
+  task.flops = "90 * n";
+  task.cache_warm = true;
+  const Verdict verdict = timed_verdict(400);
+  const std::string found = first_finding(
+      {.task = task,
+       .verdict = verdict,
+       .device = Value::map({{"dram_bytes_per_second", 10e9},
+                             {"flops_per_second_max", Value::map({{"f32", 250e9}})}})});
+  EXPECT_NE(found.find("It is compute-bound"), std::string::npos) << found;
 }
 
 TEST(Profile, SlowKernelOfAnArithmeticTask_HasItsShareOfThePeak) {
@@ -118,8 +151,8 @@ TEST(Profile, SlowKernelOfAnArithmeticTask_HasItsShareOfThePeak) {
   task.flops = "80 * n";
   const Verdict verdict = timed_verdict(10'000);
   EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
-            "A call needs 80 MFLOP: 8 GFLOP/s, 8 % of the 100 GFLOP/s that the vector units can "
-            "do.");
+            "A call needs 80 MFLOP: 8 GFLOP/s, 8 % of the 100 GFLOP/s that the vector units do "
+            "at most.");
 }
 
 TEST(Profile, StridedLoop_IsTheFirstFinding) {
@@ -134,6 +167,79 @@ TEST(Profile, StridedLoop_IsTheFirstFinding) {
             "the innermost loop run over neighbouring elements. An output takes 12 cycles.");
 }
 
+CodeBlock loop_block(std::int64_t first, std::int64_t last, std::int64_t vector = 0) {
+  CodeBlock block;
+  block.function = "scale";
+  block.is_loop = true;
+  block.line_first = first;
+  block.line_last = last;
+  block.instructions = 100;
+  block.vector = vector;
+  return block;
+}
+
+TEST(Profile, OuterLoop_IsNotCalledUnvectorized) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(4000);
+  const std::string found = first_finding(
+      {.task = task,
+       .verdict = verdict,
+       .device = processor(),
+       .code = {.blocks = {loop_block(9, 10, 8)},
+                .loops = {{7, false, 0, "complicated access pattern"}, {9, true, 32, ""}}}});
+  EXPECT_EQ(found.find("not vectorized"), std::string::npos) << found;
+}
+
+TEST(Profile, LoopWrittenWithVectors_IsNotCalledUnvectorized) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(4000);
+  for (const auto& [vector, reason] :
+       {std::pair(std::int64_t{8}, "it calls 'prefetch'"),
+        std::pair(std::int64_t{0}, "no vectype for stmt: _22 = MEM <uint256_t> [_5]")}) {
+    const std::string found = first_finding(
+        {.task = task,
+         .verdict = verdict,
+         .device = processor(),
+         .code = {.blocks = {loop_block(41, 43, vector)}, .loops = {{41, false, 0, reason}}}});
+    EXPECT_EQ(found.find("not vectorized"), std::string::npos) << found;
+  }
+}
+
+TEST(Profile, ScalarInnermostLoop_IsNamed) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(4000);
+  EXPECT_EQ(first_finding({.task = task,
+                           .verdict = verdict,
+                           .device = processor(),
+                           .code = {.blocks = {loop_block(41, 43)},
+                                    .loops = {{41, false, 0, "control flow in loop"}}}}),
+            "The loop at line 41 is not vectorized (compiler: \"control flow in loop\"). An output "
+            "takes 12 cycles.");
+}
+
+TEST(Profile, RareOrColdCode_IsNotMentioned) {
+  const Task task = scale_task(100'000);
+  const Verdict verdict = timed_verdict(4000);
+  CodeBlock rare = loop_block(3, 9), cold = loop_block(3, 9);
+  rare.divisions = 1;
+  cold.function = "scale.cold";
+  cold.calls = 2;
+  for (const CodeBlock& block : {rare, cold}) {
+    const std::string found = first_finding(
+        {.task = task, .verdict = verdict, .device = processor(), .code = {.blocks = {block}}});
+    EXPECT_EQ(found.find("The innermost loop"), std::string::npos) << found;
+  }
+}
+
+TEST(Profile, BaselineThatMovesTheSameDataFaster_IsNamed) {
+  const Task task = scale_task(1'000'000);
+  Verdict verdict = timed_verdict(1000);
+  verdict.speedup->baseline_us = 800;
+  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
+            "A call has to move at least 8 MB and takes 1 ms: 8 GB/s, 80 % of the memory's "
+            "bandwidth. The baseline does the same in 800 µs, so memory does not limit it yet.");
+}
+
 TEST(Profile, ScalarLoopOfAMemoryBoundKernel_IsNotMentioned) {
   const Task task = scale_task(1'000'000);
   const Verdict verdict = timed_verdict(1000);
@@ -142,7 +248,7 @@ TEST(Profile, ScalarLoopOfAMemoryBoundKernel_IsNotMentioned) {
                            .device = processor(),
                            .code = {.loops = {{14, false, 0, "unsupported use in stmt."}}}}),
             "A call has to move at least 8 MB and takes 1 ms: 8 GB/s, 80 % of the memory's "
-            "bandwidth. It is memory-bound: only less data or fewer passes help.");
+            "bandwidth. It is memory-bound: less data or fewer passes help most.");
 }
 
 TEST(Profile, FewBlocks_AreTheFirstFinding) {

@@ -33,5 +33,26 @@ TEST(ToolText, PartsThatAReportLeftOut_AreNamed) {
   }
 }
 
+TEST(ToolText, Profile_HasTheIntervalAndTheFlagsOfItsSpeedup) {
+  const Value facts = Value::map({{"time_us", 10.0},
+                                  {"baseline_us", 20.0},
+                                  {"interval", Value::array({1.9, 2.125})},
+                                  {"flags", Value::array({"noisy"})}});
+  EXPECT_THAT(facts_text(Tool::kProfile, facts),
+              HasSubstr(": 2.00× (95 % interval 1.90× to 2.12×; noisy).\n"));
+}
+
+TEST(ToolText, HardwareOfAProcessor_NamesTheRatesOfOneCore) {
+  Value facts = Value::map({{"name", "a processor"},
+                            {"clock_hz", 3e9},
+                            {"dram_bytes_per_second", 20e9},
+                            {"flops_per_second_max", Value::map({{"f32", 96e9}})}});
+  const std::string text = facts_text(Tool::kHardware, facts);
+  EXPECT_THAT(text, HasSubstr("Memory bandwidth of one core (GB/s): 20\n"));
+  EXPECT_THAT(text, HasSubstr("Single-precision arithmetic of one core (GFLOP/s): 96\n"));
+  facts.set("clock_hz", Value());
+  EXPECT_THAT(facts_text(Tool::kHardware, facts), HasSubstr("Memory bandwidth (GB/s): 20\n"));
+}
+
 }  // namespace
 }  // namespace hone::kernel_refine

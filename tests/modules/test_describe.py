@@ -57,6 +57,12 @@ FLOPS = {
         2 * (2 * 4 * 4 * 8),
     ),
     "elements": ("torch.relu(x)", "pass", None),
+    "vector": ("self.fc(x) + torch.mv(x, x[0])[:, None]", "self.fc = nn.Linear(8, 3)", None),
+    "encoder": (
+        "self.fc(self.encoder(x[None]))",
+        "self.fc = nn.Linear(8, 3); self.encoder = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()",
+        None,
+    ),
     "recurrent": ("self.fc(self.rnn(x)[0])", "self.rnn = nn.LSTM(8, 4); self.fc = nn.Linear(4, 2)", None),
 }
 UNFIT = {

@@ -28,7 +28,7 @@ class Lists(unittest.TestCase):
         self.assertIn("correct", names)
         typed = part("clients/python/src/hone/types.py", "Outcome = Literal[", "]")
         self.assertEqual(set(re.findall(r'"(\w+)"', typed)), names)
-        style = text("core/web/page/style.css")  # a colour of its own is optional, but complete
+        style = text("core/web/page/style.css")  # an outcome has no colour, or one for each of the two schemes
         for name in re.findall(r"\.o-(\w+) \{", style):
             self.assertIn(name, names)
             self.assertEqual(len(re.findall(rf"--o-{name}: #", style)), 2, f"{name}: in the light and in the dark")

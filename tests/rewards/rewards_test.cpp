@@ -74,16 +74,17 @@ TEST(TritonForge, Reward_RisesFromBuiltToFast) {
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(50)), 2.3);
 }
 
-/// The verdict of a later host, which has an outcome that this one does not know.
+/// A verdict of a newer host, with an outcome that the reward does not know.
 Value later_turn(VerdictStage stage) {
   Value later = turn(Outcome::kWrong, 0, stage);
   Value verdict = *later.find("verdict");
   return later.set("verdict", verdict.set("outcome", "later_outcome"));
 }
 
-/// It may be a new class of cheating, so it is not paid for.
-TEST(Rewards, UnknownOutcome_IsScoredAsNotBuilt) {
-  for (const VerdictStage stage : {VerdictStage::kNone, VerdictStage::kBuild, VerdictStage::kCheck}) {
+/// Rationale: the outcome may be a new class of cheating.
+TEST(Rewards, UnknownOutcome_HasNoReward) {
+  for (const VerdictStage stage :
+       {VerdictStage::kNone, VerdictStage::kBuild, VerdictStage::kCheck}) {
     for (const std::string& name : test::shipped_rewards())
       EXPECT_DOUBLE_EQ(reward_of(name, later_turn(stage)), 0) << name;
   }

@@ -153,7 +153,7 @@ TEST(Health, Health_HasStepsInFlight) {
   service.release();
 }
 
-TEST(Health, Connections_AreThoseThatAreOpen) {
+TEST(Health, ClosedConnection_IsNotCounted) {
   ScriptedService service;
   auto server = start_server(service);
   TestClient control(server->control_endpoint());
@@ -169,7 +169,7 @@ TEST(Health, Connections_AreThoseThatAreOpen) {
     second.ask("ping");
     EXPECT_EQ(wait_for(3), 3);
   }
-  EXPECT_EQ(wait_for(1), 1) << "closed connections count";
+  EXPECT_EQ(wait_for(1), 1) << "only the control connection is open";
 }
 
 TEST(Metrics, Health_HasTheReasonWhyStepsFail) {

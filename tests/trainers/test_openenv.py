@@ -85,17 +85,19 @@ def test_tools_leave_the_turn_open(serve: Serve, real: RealServer) -> None:
         assert "Toolchain" in env.step(HoneAction(tool="hardware")).observation.messages[0]["content"]
         with pytest.raises(RuntimeError, match="exactly one of response and code"):
             env.step(HoneAction(tool="profile"))
+        with pytest.raises(RuntimeError, match="neither response nor code"):
+            env.step(HoneAction(tool="hardware", code=fused))
         assert env.step(HoneAction(code=fused)).observation.turn == 1
 
 
-def test_openenvs_own_check_of_a_server_passes(serve: Serve, scripted: ScriptedServer) -> None:
+def test_openenv_validation_of_a_running_server_passes(serve: Serve, scripted: ScriptedServer) -> None:
     report = validate_running_environment(serve(scripted.endpoint))
     assert report["passed"], report
     metadata = requests.get(f"{serve(scripted.endpoint)}/metadata", timeout=20).json()
     assert (metadata["name"], metadata["version"]) == ("hone_kernels", hone.__version__)
 
 
-def test_the_web_interface_needs_its_package(scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_web_interface_without_gradio_is_an_error(scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENABLE_WEB_INTERFACE", "true")
     with pytest.raises(SystemExit, match="needs gradio: pip install gradio"):
         adapter.app(scripted.endpoint)
@@ -108,6 +110,22 @@ def test_a_fault_is_no_reward(serve: Serve, scripted: ScriptedServer) -> None:
         assert (result.reward, result.done, result.observation.reward_valid) == (None, True, False)
         assert "the judge's process died" in result.observation.fault
         assert env.reset(task="add_relu").observation.reward_valid  # the session goes on
+
+
+def test_a_reward_is_paid_once(serve: Serve, scripted: ScriptedServer) -> None:
+    """Neither a fault in a later turn, nor a step after the end, returns an earlier turn's reward."""
+    with HoneEnv(base_url=serve(scripted.endpoint, options={"max_turns": 2}, timeout=20)).sync() as env:
+        env.reset(task="add_relu")
+        first = env.step(HoneAction(code="wrong"))
+        assert (first.reward, first.observation.outcome) == (0.1, "wrong")
+        second = env.step(HoneAction(code="fault"))
+        assert (second.reward, second.observation.reward_valid) == (None, False)
+        env.reset(task="add_relu")
+        env.step(HoneAction(code="wrong"))
+        last = env.step(HoneAction(code="slow"))
+        assert (last.done, last.observation.outcome) == (True, "correct")
+        after = env.step(HoneAction(code="slow"))
+        assert (after.reward, after.done, after.observation.outcome) == (None, True, "")
 
 
 def test_invalid_request_is_an_error_and_the_session_goes_on(serve: Serve, scripted: ScriptedServer) -> None:

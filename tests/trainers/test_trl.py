@@ -234,7 +234,7 @@ def test_a_step_of_training_with_tools_of_hone(tmp_path: Path, scripted: Scripte
         ["Done."],
     ]
     trainer = with_tools(tmp_path, play, answers)
-    assert "They use no turn." in trainer.train_dataset[0]["prompt"][0]["content"]
+    assert "A call leaves the turn open" in trainer.train_dataset[0]["prompt"][0]["content"]
     trainer.train()
     assert trainer.answers == []
     records = [environment.record for environment in trainer.environments]

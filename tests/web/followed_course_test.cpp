@@ -64,7 +64,7 @@ TEST_F(Followed, LaterTurns_AreAddedToThoseBefore) {
   EXPECT_EQ(attempts(course), 5) << "turns are read once, and not again after others were deleted";
 }
 
-TEST_F(Followed, RowNumbersThatAreUsedAgain_BeginTheCourseAgain) {
+TEST_F(Followed, ReusedRowNumbers_JournalIsReadFromTheStart) {
   FollowedCourse course("");
   auto journal = opened();
   add_episode(*journal, 1, 2);
@@ -78,7 +78,7 @@ TEST_F(Followed, RowNumbersThatAreUsedAgain_BeginTheCourseAgain) {
   EXPECT_EQ(attempts(course), 5);
 }
 
-TEST_F(Followed, ReadThatWasCancelled_GoesOnWhereItEnded) {
+TEST_F(Followed, CancelledRead_NextRead_ContinuesWhereItStopped) {
   constexpr std::int64_t kTurns = 400;
   auto journal = opened();
   add_episode(*journal, 1, kTurns);
@@ -133,7 +133,7 @@ TEST_F(Followed, Interval_HasTheMeansOfScoredTurnsOnly) {
   EXPECT_EQ(found->find("unscored")->as_int(), 1);
 }
 
-TEST_F(Followed, EachTask_HasACourseOfItsOwn) {
+TEST_F(Followed, MoreTasksThanAreKept_EachHasItsOwnMeans) {
   auto journal = opened();
   constexpr std::int64_t kTasks = 3 * static_cast<std::int64_t>(FigureCache::kKeptMax);
   const auto task = [](std::int64_t number) { return "tasks/" + std::to_string(number); };

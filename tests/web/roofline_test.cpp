@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace hone {
 namespace {
 
@@ -33,7 +35,15 @@ TEST(RooflineTest, UnknownFigures_AreNamed) {
   const auto roofline = roofline_of_profile("Matrix product", facts);
   ASSERT_FALSE(roofline);
   EXPECT_EQ(roofline.error().code, Code::kFailedPrecondition);
-  EXPECT_THAT(roofline.error().message, HasSubstr("unknown: flops, peak_bytes_per_second"));
+  EXPECT_THAT(roofline.error().message, HasSubstr("are unknown: flops, peak_bytes_per_second"));
+}
+
+TEST(RooflineTest, AbsurdFigures_AreRefused) {
+  for (const double absurd : {0.0, -1.0, 1e-300, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    Value facts = facts_of_matmul();
+    facts.set("peak_bytes_per_second", absurd);
+    EXPECT_FALSE(roofline_of_profile("Matrix product", facts)) << absurd;
+  }
 }
 
 TEST(RooflineTest, Picture_HasTheRoofAndTheSharesOfIt) {

@@ -159,7 +159,7 @@ typedef struct hone_backend_factory {
    * included), "dram_bytes_per_second": float, "host_memory_reachable": bool, "limits": {"grid": [int],
    * "block": [int], "block_threads": int, "shared_bytes": int, "cluster": int}, "throttled": [str]}, figures that
    * are not known being 0. All but "throttled" stay the same while the device is open. It may have "flops_per_second_max":
-   * {"f32": float}: floating-point operations per second in single precision, without matrix units. It may have
+   * {"f32": float, "f64": float}: floating-point operations per second by precision, without matrix units; both are optional. It may have
    * "other_nodes": [str], the device nodes of the machine's other devices, and those that no computation needs. Processes
    * of submissions then do not see these nodes, and find the device under index 0. */
   int32_t (*facts)(hone_device* device, hone_sink* out, hone_error* error);

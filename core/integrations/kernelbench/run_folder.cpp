@@ -93,7 +93,7 @@ Status read_own_words(const Value& own, SampleResult& result) {
           "found correctness " + std::string(result.correct ? "true" : "false") +
           " and hone.outcome \"" + result.outcome + "\", which contradict each other");
     }
-    // A rejected submission may have been compiled: the module whose kernels are not its own.
+    // A rejected submission may have been compiled: a module that starts no kernel of its own is rejected after its check.
     const bool unbuilt = *outcome == Outcome::kNoCode || *outcome == Outcome::kBuildFailed;
     if (unbuilt && result.compiled) {
       return invalid_argument("found compiled true and hone.outcome \"" + result.outcome +

@@ -143,7 +143,7 @@ const list = (value) => (Array.isArray(value) ? value : []);
 
 let OUTCOMES = []; // [{name, meaning}] of /api/about, best first
 const outcomePlace = (outcome) => OUTCOMES.findIndex((one) => one.name === outcome);
-/** style.css has colours for most outcomes; the class "outcome" alone gives the generic one. */
+/** style.css has a colour for each outcome of this version. The class "outcome" alone is grey, for outcomes of a newer server. */
 const outcomeClass = (outcome) => (outcomePlace(outcome) < 0 ? "outcome" : `outcome o-${outcome}`);
 const outcomeName = (outcome) => String(outcome).replaceAll("_", " ");
 
@@ -406,7 +406,7 @@ function overTime(intervals, key, said, logarithmic) {
     label(height - 6, left, date(begin), "start"), label(height - 6, width - 2, date(end), "end")));
 }
 
-const OVER_TIME_MS = 2000; // the API keeps the reply for this time
+const OVER_TIME_MS = 2000; // the API caches the reply for at least this time
 
 /** Mean speedup and mean reward over time, of all tasks or of the one in the address. Its requests do not delay those of the view. */
 function overTimeCard(view, query) {
@@ -439,7 +439,7 @@ function overTimeCard(view, query) {
     if (now === shown) return;
     shown = now;
     intervals = list(reply.intervals);
-    const unscored = num(reply.unscored) ? ` ${counted(reply.unscored, "unscored turn")} ${reply.unscored === 1 ? "is" : "are"} in no mean.` : "";
+    const unscored = num(reply.unscored) ? ` ${counted(reply.unscored, "unscored turn")} ${reply.unscored === 1 ? "is" : "are"} left out.` : "";
     setText(said, (intervals.length ? `${counted(sum(intervals.map((one) => one.attempts)), "attempt")} in intervals of ${seconds(intervals[0].to - intervals[0].from)}.` : `No scored turn${task ? ` of ${cut(task, 80)}` : ""} yet.`) + unscored);
     drawn.replaceChildren(...(intervals.length ? [overTime(intervals, "speedup_mean", "Mean speedup", true), overTime(intervals, "reward_mean", "Mean reward", false)] : []));
     showValues();

@@ -351,10 +351,10 @@ bool reaches(const Driver& driver, gpuDevice device, gpuDevice peer) {
 /// "gfx942": as Linux' driver says it of the device (vendor/hip_system.cpp); made up from the version's
 /// digits where it says nothing.
 std::string architecture_of(int index, int major, int minor);
-/// HBM3 moves four times a clock as the runtime tells it, older memory twice.
-/// As in vendor/cuda.h. Not known: no device of AMD's has been measured.
+/// As in vendor/cuda.h. Always 0 (unknown): this backend has not been tested on AMD hardware.
 inline int f32_lanes(const std::string& /*architecture*/) { return 0; }
 
+/// HBM3 makes four transfers for each clock cycle that the runtime reports, older memory two.
 inline double transfers_per_clock(const std::string& architecture) {
   return architecture.rfind("gfx94", 0) == 0 || architecture.rfind("gfx95", 0) == 0 ? 4 : 2;
 }

@@ -56,13 +56,24 @@ class Writes(TorchDispatchMode):
         return tensor.layout == torch.strided and storage_key(tensor) in self.written
 
 
+PRODUCTS_WITHOUT_FORMULA = frozenset((
+    "mv", "addmv", "dot", "vdot", "outer", "addr", "addbmm", "_trilinear", "_cdist_forward",
+    "mkldnn_rnn_layer", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "mkldnn_linear", "mkldnn_convolution",
+    "_native_multi_head_attention", "_transformer_encoder_layer_fwd",
+    # In inference mode, these arrive whole.
+    "linear", "matmul", "einsum", "bilinear", "scaled_dot_product_attention",
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell",
+))  # fmt: skip
+
+
 class Flops(TorchDispatchMode):
     """Counts the floating-point operations of matrix products, convolutions and attention by torch's own formulas.
 
-    Other operators are not counted. `count` is 0 if a recurrent layer runs as one operator, which has no formula.
+    Other operators are not counted. `count` is 0, which means unknown, if a product ran for which torch has no formula.
     """
 
-    WITHOUT_FORMULA = frozenset(("aten::mkldnn_rnn_layer", "aten::_thnn_fused_lstm_cell", "aten::_thnn_fused_gru_cell"))
+    COUNT_MAX = 1 << 62
     # The operator of processors, which torch's table does not have, has the arguments of a device's.
     ON_PROCESSORS = "aten::_scaled_dot_product_flash_attention_for_cpu"
 
@@ -72,7 +83,7 @@ class Flops(TorchDispatchMode):
 
     @property
     def count(self) -> int:
-        return self.sum if self.is_known else 0
+        return self.sum if self.is_known and self.sum < self.COUNT_MAX else 0
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -82,7 +93,7 @@ class Flops(TorchDispatchMode):
         name, operator = func._schema.name, func._overloadpacket
         if name == self.ON_PROCESSORS:
             operator = torch.ops.aten._scaled_dot_product_flash_attention
-        self.is_known = self.is_known and name not in self.WITHOUT_FORMULA
+        self.is_known = self.is_known and name.removeprefix("aten::") not in PRODUCTS_WITHOUT_FORMULA
         if formula := flop_registry.get(operator):
             try:
                 self.sum += int(formula(*args, **given, out_val=result))

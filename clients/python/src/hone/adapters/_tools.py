@@ -18,7 +18,10 @@ TOOL_PROMPT = (
     "submit_kernel with the whole source file; its answer says what became of it. Improve the "
     "kernel and call it again while turns are left.\n\n"
 )
-TOOLS_PROMPT = "The other tools examine a kernel before you submit it. They use no turn.\n\n"
+TOOLS_PROMPT = (
+    "The other tools examine a kernel before you submit it. A call leaves the turn open; the "
+    "tool's description says if it costs turns.\n\n"
+)
 OVER = "The episode is over: nothing more is judged. Answer with one word."
 FAILED = "The environment failed; this is not your fault. Answer with one word."
 
@@ -85,6 +88,9 @@ class EpisodeTools:
         Raises:
             ValueError: The model's arguments are wrong, or the tool has no use left.
         """
+        if isinstance(arguments, Mapping) and set(arguments) == {"response"}:
+            expect_use_left(name, self.left)  # a whole answer, which an adapter's user passes on
+            return dict(arguments)
         given = call_arguments(arguments)
         expect_use_left(name, self.left)
         return given if "language" in given or "code" not in given else source(given["code"])

@@ -83,7 +83,7 @@ TOOL_USES = {
 
 DESCRIPTIONS = {
     "check": "Builds a kernel and checks its results on the shown shapes, without timing.",
-    "profile": "Judges and times a kernel without a turn or reward, and says where its time goes.",
+    "profile": "Judges and times a kernel without a reward, and says where its time goes.",
     "sanitize": (
         "Runs a kernel with the address and undefined-behaviour sanitizers: errors with lines."
     ),
@@ -95,9 +95,10 @@ DESCRIPTIONS = {
 INSTRUCTIONS = """hone judges compute kernels. It builds a submission, checks its results and \
 compares its speed with a baseline. Call list_tasks, then get_task for the prompt, then submit. \
 Read the feedback, and submit a better kernel with the same episode. Before you submit, you can \
-examine a kernel: check, compile, sanitize, profile, disassemble, hardware. These use no turn; \
-each has a few uses in an episode. Each episode has its own score. An unscored turn has no reward: \
-the result says what to do next."""
+examine a kernel: check, compile, sanitize, profile, disassemble, hardware. A call leaves \
+the turn open. Each tool has a few uses in an episode, and may cost turns: turns_left has what is \
+left. Each episode has its own score. An unscored turn has no reward: the result says what to do \
+next."""
 
 
 class Listed(TypedDict):

@@ -58,7 +58,7 @@ __all__ = [
 
 #: Sessions at once; OpenEnv's own default is one.
 SESSIONS = 64
-#: If this variable of the environment is ``true``, OpenEnv serves its web interface at ``/web``.
+#: Environment variable. If it is ``true``, OpenEnv serves its web interface at ``/web``.
 WEB = "ENABLE_WEB_INTERFACE"
 #: Timeout of ``/health``'s request to hone (s); a second request may follow.
 HEALTH_SECONDS = 2.0
@@ -80,7 +80,7 @@ class HoneAction(Action):  # type: ignore[misc]
 
     response: _Text = Field(default=None, description="a model's whole answer")
     code: _Text = Field(default=None, description="or a kernel's source")
-    tool: str | None = Field(default=None, description="one of tools_left: examine, do not submit")
+    tool: str | None = Field(default=None, description="name of a tool to call; None: submit")
 
 
 class HoneObservation(Observation):  # type: ignore[misc]
@@ -138,7 +138,7 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         self._play = self._play or Play(self._settings)
         self._episode_id = episode_id
         messages = self._play.start(task, seed=seed, group=group)
-        seen = self._observed(messages, submits=False)
+        seen = self._observed(messages)
         seen.tools = self._play.tools.functions
         return seen
 
@@ -156,16 +156,23 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         Raises:
             ValueError: Not exactly one of response and code was given, or reset was not called.
         """
-        given = [text for text in (action.response, action.code) if text is not None]
-        if len(given) != 1 and action.tool != "hardware":
-            raise ValueError("action: expected exactly one of response and code")
+        named = {"response": action.response, "code": action.code}
+        given = {name: text for name, text in named.items() if text is not None}
+        if len(given) != (0 if action.tool == "hardware" else 1):
+            expected = (
+                "neither response nor code"
+                if action.tool == "hardware"
+                else ("exactly one of response and code")
+            )
+            raise ValueError(f"action: expected {expected}")
         if self._play is None:
             raise ValueError("step: the episode is not started; call reset first")
         if action.tool is None:
-            return self._observed(self._play.step(action.code, response=action.response))
-        answer = self._play.call(action.tool, {"code": given[0]} if given else {})
-        messages: list[Message] = [{"role": "user", "content": answer}] if answer else []
-        return self._observed(messages, submits=False)
+            turns = self._play.record.turns
+            messages = self._play.step(action.code, response=action.response)
+            return self._observed(messages, has_turn=self._play.record.turns > turns)
+        answer = self._play.call(action.tool, given)
+        return self._observed([{"role": "user", "content": answer}] if answer else [])
 
     @property
     def state(self) -> State:
@@ -205,19 +212,20 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
             readme_content=__doc__,
         )
 
-    def _observed(self, messages: list[Message], *, submits: bool = True) -> HoneObservation:
+    def _observed(self, messages: list[Message], *, has_turn: bool = False) -> HoneObservation:
+        """The observation of a request. ``has_turn``: the request has completed a turn."""
         assert self._play is not None
         record = self._play.record
         return HoneObservation(
             done=record.ended,
-            reward=record.rewards[-1] if submits and record.rewards else None,
+            reward=record.rewards[-1] if has_turn and record.rewards else None,
             messages=messages,
             tools_left=dict(self._play.tools.left),
             reward_valid=record.fault is None,
             fault=record.fault or "",
             task=record.task,
             turn=record.turns,
-            outcome=record.outcomes[-1] if record.outcomes else "",
+            outcome=record.outcomes[-1] if has_turn and record.outcomes else "",
             best_speedup=record.best_speedup,
             return_to_date=record.return_to_date,
             returns=list(record.returns),
@@ -256,7 +264,7 @@ def app(
 
     Raises:
         TypeError: A setting is unknown.
-        SystemExit: OpenEnv's web interface is wanted, and its package is not installed.
+        SystemExit: ``ENABLE_WEB_INTERFACE`` is set, and gradio is not installed.
     """
     given = Settings.of({"endpoint": endpoint, "options": dict(options or {}), **settings})
     try:
@@ -314,17 +322,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m hone.adapters.openenv", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--endpoint", default=DEFAULT_ENDPOINT)
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--max-turns", type=int)
+    default = "(default: %(default)s)"
+    parser.add_argument(
+        "--endpoint", default=DEFAULT_ENDPOINT, help=f"address of hone serve {default}"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help=f"address to listen on {default}")
+    parser.add_argument("--port", type=int, default=8000, help=f"port to listen on {default}")
+    parser.add_argument(
+        "--max-turns", type=int, metavar="N", help="turns of each episode (default: the server's)"
+    )
     parser.add_argument(
         "--tools",
         type=_tools,
         metavar="NAME=USES,...",
-        help="tools of each episode, for example check=4,profile=2",
+        help="uses of each tool in an episode, for example check=4,profile=2",
     )
-    parser.add_argument("--sessions", type=int, default=SESSIONS)
+    parser.add_argument(
+        "--sessions", type=int, default=SESSIONS, help=f"sessions at the same time {default}"
+    )
     given = parser.parse_args(arguments)
     wanted = {"max_turns": given.max_turns, "tools": given.tools}
     options = {name: value for name, value in wanted.items() if value}
