@@ -61,7 +61,7 @@ FLOPS = {
     "encoder": (
         "self.fc(self.encoder(x[None]))",
         "self.fc = nn.Linear(8, 3); self.encoder = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()",
-        None,
+        4800,
     ),
     "recurrent": ("self.fc(self.rnn(x)[0])", "self.rnn = nn.LSTM(8, 4); self.fc = nn.Linear(4, 2)", None),
 }

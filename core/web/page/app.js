@@ -5,7 +5,7 @@
 // ---- elements
 
 const SVG = "http://www.w3.org/2000/svg";
-const HIDDEN = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?![\t\n])\p{Cc}/gu;
+const HIDDEN = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\uFFFE\uFFFF]|(?![\t\n])\p{Cc}/gu;
 
 /** Characters that cannot be seen or that reorder others become visible: ⟨U+202E⟩. */
 function visible(text) {
@@ -392,11 +392,14 @@ function overTime(intervals, key, said, logarithmic) {
   const values = points.map((one) => one[key]), [least, most] = [Math.min(...values), Math.max(...values)];
   let [low, high] = logarithmic ? [Math.min(0.8, least / 1.05), Math.max(1.3, most * 1.05)] : [Math.min(0, least), Math.max(0, most)];
   if (high - low < 1e-9) high = low + 1;
+  const scale = logarithmic ? (SCALES.find(([limit]) => high / low < limit) || SCALES.at(-1))[1] : null;
+  // From mark to mark, so that the highest and the lowest point can be read.
+  if (scale) [low, high] = [scale.filter((mark) => mark <= low).at(-1) ?? low, scale.find((mark) => mark >= high) ?? high];
   const [begin, end] = [intervals[0].from, intervals.at(-1).to];
   const x = (one) => left + 8 + ((width - left - 16) * ((one.from + one.to) / 2 - begin)) / (end - begin);
   const part = logarithmic ? (value) => Math.log(value / low) / Math.log(high / low) : (value) => (value - low) / (high - low);
   const y = (value) => bottom - 6 - (bottom - 16) * part(value);
-  const marks = logarithmic ? (SCALES.find(([limit]) => high / low < limit) || SCALES.at(-1))[1].filter((mark) => mark >= low && mark <= high) : roundMarks(low, high);
+  const marks = scale ? scale.filter((mark) => mark >= low && mark <= high) : roundMarks(low, high);
   const label = (at, from, words, anchor) => s("text", {x: from, y: at, class: "label", "text-anchor": anchor}, words);
   const summary = `${said} over time: ${counted(points.length, "interval")}, first ${text(values[0])}, last ${text(values.at(-1))}, lowest ${text(least)}, highest ${text(most)}`;
   return h("div", {}, h("h3", {}, said), s("svg", {class: "course", width: "100%", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": summary},
