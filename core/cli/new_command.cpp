@@ -18,6 +18,7 @@ class NewCommand : public Command {
             "hone new reward my_reward          # C++, in the folder my_reward",
             "hone new reward-c my_reward        # plain C",
             "hone new dataset my_tasks plugins/my_tasks",
+            "hone new backend my_backend        # C++, with a task and a configuration",
             "hone new environment my_env        # always Python: one file, my_env.py"};
   }
   void declare(OptionSet& options) override {
@@ -36,7 +37,7 @@ class NewCommand : public Command {
                   .doc = "new folder (default: NAME); with --python: folder of the new file",
                   .value = "DIR"},
                  folder_);
-    options.flag({.name = "--python", .doc = "create a Python plugin (not for reward-c)"}, python_);
+    options.flag({.name = "--python", .doc = "create a Python plugin (reward, dataset)"}, python_);
   }
 
   int run(Terminal& terminal) override {
@@ -48,6 +49,10 @@ class NewCommand : public Command {
     const std::string build = folder_ + "/build";
     terminal.line("  cmake -G Ninja -S " + folder_ + " -B " + build + " && cmake --build " + build);
     terminal.line("  hone validate " + build + "/" + plugin_ + ".so");
+    if (kind_ == "backend") {
+      terminal.line("  hone eval double_it " + folder_ + "/tasks/double_it/baseline.cpp -c " +
+                    folder_ + "/hone.yaml");
+    }
     return kExitOk;
   }
 

@@ -228,7 +228,13 @@ std::vector<std::string> add_sections(Config& config, const FindBackends& find,
   const Value taken = config_to_value(Config());
   for (BackendDescription& one : found.described) {
     const std::string name = one.name;
-    if (!one.has_device_code()) continue;
+    if (name == "cpu") continue;  // its section is part of the schema
+    if (!one.has_device_code()) {
+      found.refused.push_back("backend '" + name +
+                              "': withholds: found 'freeze', which is the contract of the backend "
+                              "'cpu'; expected 'stream' or 'copy'");
+      continue;
+    }
     if (taken.find(name) != nullptr) {
       found.refused.push_back("backend '" + name + "': the configuration has a section '" + name +
                               "'; rename the backend");

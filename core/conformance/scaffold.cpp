@@ -21,6 +21,7 @@ constexpr Template kTemplates[] = {
     {"reward", "reward.cpp", "my_reward", "MyReward"},
     {"reward-c", "reward_minimal.c", "my_reward_minimal", "MyRewardMinimal"},
     {"dataset", "dataset.cpp", "my_dataset", "MyDataset"},
+    {"backend", "backend.cpp", "my_backend", "MyBackend"},
 };
 
 constexpr Template kPythonTemplates[] = {
@@ -88,6 +89,21 @@ Status copy_file(const fs::path& from, const fs::path& to, const Template& chose
   return write_file(to, replaced(std::move(text), chosen.type_name, camel_case(name)));
 }
 
+/// Copies a kind's further files, such as a configuration and tasks. Most kinds have none.
+Status copy_further_files(const fs::path& from, const fs::path& to, const Template& chosen,
+                          std::string_view name) {
+  std::error_code error;
+  if (!fs::is_directory(from, error)) return {};
+  for (const auto& entry : fs::recursive_directory_iterator(from, error)) {
+    if (!entry.is_regular_file()) continue;
+    const fs::path target = to / fs::relative(entry.path(), from);
+    fs::create_directories(target.parent_path(), error);
+    if (error) return system_error("create " + target.parent_path().string(), error.value());
+    HONE_TRY(copy_file(entry.path(), target, chosen, name));
+  }
+  return {};
+}
+
 Status make_target(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder, error) && !fs::is_empty(folder, error)) {
@@ -139,6 +155,7 @@ Status write_plugin_template(std::string_view kind, std::string_view name,
                      chosen, name));
   HONE_TRY(
       copy_file(share / "template" / chosen.source, target_folder / chosen.source, chosen, name));
+  HONE_TRY(copy_further_files(share / "template" / chosen.kind, target_folder, chosen, name));
   fs::copy(share / "include" / "hone", target_folder / "include" / "hone",
            fs::copy_options::recursive, error);
   if (error) return system_error("copy headers to " + target_folder.string(), error.value());

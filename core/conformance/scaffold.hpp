@@ -11,7 +11,7 @@
 
 namespace hone {
 
-/// "reward" (C++), "reward-c" (plain C) and "dataset" (C++).
+/// "reward" (C++), "reward-c" (plain C), "dataset" (C++) and "backend" (C++).
 const std::vector<std::string>& template_kinds();
 
 /// "reward", "dataset" and "environment": the kinds of Python plugins.
@@ -26,7 +26,7 @@ Result<std::filesystem::path> write_python_template(std::string_view kind, std::
                                                     const std::filesystem::path& share_root = {});
 
 /// Writes a new folder: CMakeLists.txt, the source, and the headers it builds against, in
-/// include/hone. It is made from share/template and share/include below `share_root`
+/// include/hone. A backend also gets hone.yaml and a task. It is made from share/template and share/include below `share_root`
 /// (install_root() when empty). `name` is [a-z][a-z0-9_]*. invalid_argument for a bad kind or name,
 /// failed_precondition for a folder that is there and not empty.
 ///

@@ -166,8 +166,8 @@ Result<BackendDescription> read_backend_description(const Value& written, std::s
   d.reports = f.texts_or("reports", {});
   if (const Value* harness = f.map_or_null("harness")) {
     Fields texts = f.inside("harness", *harness);
-    d.harness = texts.text("kernels");
-    d.known_answer = texts.text("known_answer");
+    d.harness = texts.text_or("kernels", "");
+    d.known_answer = texts.text_or("known_answer", "");
     f.adopt(texts.finish_loosely());
   }
   HONE_TRY(f.finish_loosely());

@@ -319,7 +319,7 @@ class Plain(unittest.TestCase):
                 self.assertTrue(finding["advice"], finding)
 
     def test_new_plugins_build_and_are_valid(self) -> None:
-        for kind in ("reward", "reward-c", "dataset"):
+        for kind in ("reward", "reward-c", "dataset", "backend"):
             with self.subTest(kind), tempfile.TemporaryDirectory() as folder:
                 here = Path(folder)
                 made = hone("new", kind, "my_own", cwd=here)
@@ -334,7 +334,7 @@ class Plain(unittest.TestCase):
                 (use,) = re.findall(r"use it: hone serve (.+)$", ran.stdout, re.MULTILINE)
                 used = subprocess.run(["bash", "-c", f"{HONE} config {use}"], cwd=here, capture_output=True, text=True)
                 self.assertEqual(used.returncode, 0, used.stderr)
-                self.assertIn("plugin: " if kind == "dataset" else "name: ", use.replace("reward.name=", "name: "))
+                self.assertIn({"dataset": "plugin: ", "backend": "backend=my_own"}.get(kind, "reward.name="), use)
                 self.assertIn("my_own 0.1.0 is valid" if "0.1.0" in ran.stdout else "is valid", ran.stdout)
                 listed = json.loads(
                     hone("plugins", "--json", "--set", f"plugins.paths=[{here}/my_own/build/my_own.so]").stdout

@@ -142,6 +142,31 @@ TEST(Config, Backend_NamedLikeASection_IsRefused) {
             "configuration has a section 'server'; rename the backend");
 }
 
+TEST(Config, BackendOfHostCode_IsRefusedWithTheReason) {
+  const auto find = [](const Config&) {
+    Value described = test::described_backend("own");
+    described.set("withholds", "freeze");
+    FoundBackends found;
+    for (const char* name : {"cpu", "own"})
+      found.described.push_back(*read_backend_description(described, name));
+    return found;
+  };
+  EXPECT_EQ(
+      parse_config("backend: own", "hone.yaml", "/etc/hone", {}, find).error().message,
+      "hone.yaml:1: backend: unknown value 'own'; valid: cpu; backend 'own': withholds: found "
+      "'freeze', which is the contract of the backend 'cpu'; expected 'stream' or 'copy'");
+  EXPECT_TRUE(parse_config("backend: cpu", "hone.yaml", "/etc/hone", {}, find));
+}
+
+TEST(Config, BackendHarness_OneMember_IsEnough) {
+  Value described = test::described_backend("own");
+  described.set("harness", Value::map({{"known_answer", "a kernel"}}));
+  const auto description = read_backend_description(described, "own");
+  ASSERT_TRUE(description) << description.error().message;
+  EXPECT_EQ(description->harness, "");
+  EXPECT_EQ(description->known_answer, "a kernel");
+}
+
 TEST(Config, BackendDescription_Mistake_NamesTheMember) {
   const auto mistake = [](const char* parameter, const char* member, Value value) {
     Value described = test::described_backend("own");

@@ -46,7 +46,8 @@ TEST_P(Scaffold, BuildsAndValidates) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Scaffold,
                          testing::Values(Kind{"reward", "my_first"}, Kind{"reward-c", "tiny"},
-                                         Kind{"dataset", "basics2"}),
+                                         Kind{"dataset", "basics2"},
+                                         Kind{"backend", "tiny_device"}),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST(ScaffoldRefuses, BadNamesKindsAndFullFolders_AreRefused) {

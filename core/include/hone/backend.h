@@ -113,7 +113,7 @@ typedef struct hone_backend_factory {
    *   "replays_plans": bool: it replays recorded plans of modules (recorded_plan.hpp).
    *   "reports": [str]: the reports that build can add (see build).
    *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
-   *     first language. Without it, build gets those files as they are, in C++ with __global__ kernels. */
+   *     first language. For a member that is missing, build gets the file as it is, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);
 
   /* [one] Touches devices: in a process of its own, which may die of it. Writes the MessagePack map {"driver": str,

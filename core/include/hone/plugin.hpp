@@ -22,7 +22,7 @@
 // (errors as exceptions that never cross the ABI), plugin/reader.hpp (strict maps),
 // plugin/parameters.hpp (configuration), plugin/host.hpp (the host's services), plugin/reward.hpp
 // and plugin/dataset.hpp (the tables). A backend fills its table of plain C functions by hand, each
-// around guard(), and exports it.
+// around guard(), and exports it; plugin/compiler_run.hpp, which it includes itself, runs a compiler.
 #pragma once
 
 #include <cstring>

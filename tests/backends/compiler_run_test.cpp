@@ -1,12 +1,12 @@
-// Recorded output of gcc and clang, and the failure that the CPU backend reads from it.
+// Recorded output of gcc and clang, and the failure that a backend reports for it.
+#include "hone/plugin/compiler_run.hpp"
+
 #include <gtest/gtest.h>
 
-#include "plugins/backends/cpu/diagnostics.hpp"
-
-namespace hone_cpu {
+namespace hone::plugin {
 namespace {
 
-TEST(CpuDiagnostics, Failure_FollowsTheCompilersWords) {
+TEST(CompilerRun, Failure_FollowsTheCompilersOutput) {
   const struct {
     const char* words;
     const char* failure;
@@ -29,4 +29,4 @@ TEST(CpuDiagnostics, Failure_FollowsTheCompilersWords) {
 }
 
 }  // namespace
-}  // namespace hone_cpu
+}  // namespace hone::plugin

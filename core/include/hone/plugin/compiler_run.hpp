@@ -1,0 +1,120 @@
+// run_compiler(): runs a compiler with a time limit. build_failure(): the reason of a failed build.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/plugin/compiler_time.hpp"
+#include "hone/plugin/failure.hpp"
+
+namespace hone::plugin {
+
+struct CompilerRun {
+  int status = 0;          ///< as waitpid reports it
+  bool starved = false;    ///< it reached the time limit while other processes had its core
+  bool timed_out = false;  ///< it reached the time limit otherwise
+  double core_s = 0;       ///< processor time of it and of the processes that it waited for
+  std::string output;      ///< stdout and stderr, at most 256 KiB
+};
+
+/// Runs a program and kills it at the time limit. HONE_FAILED_PRECONDITION if it cannot be started.
+///
+///   const CompilerRun run = run_compiler({"/usr/bin/g++", "kernel.cpp"}, options.at("seconds").as_double());
+///   result.set("failure", build_failure(run));
+inline CompilerRun run_compiler(const std::vector<std::string>& command, double seconds_max) {
+  constexpr std::size_t kOutputMax = 256 * 1024;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    fail(HONE_UNAVAILABLE, std::string("pipe: ") + std::strerror(errno));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int error =
+      posix_spawn(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  close(ends[1]);
+  if (error != 0) {
+    close(ends[0]);
+    fail(HONE_FAILED_PRECONDITION, "start compiler " + command[0] + ": " + std::strerror(error));
+  }
+  CompilerRun run;
+  CompilerTime time(seconds_max);
+  for (;;) {
+    pollfd polled{ends[0], POLLIN, 0};
+    const int ready = poll(&polled, 1, time.pause_ms());
+    if (time.is_over(ready == 0)) {
+      run.starved = time.is_starved();
+      run.timed_out = !run.starved;
+      kill_group(pid);
+      break;
+    }
+    if (ready <= 0) continue;
+    char block[16384];
+    const ssize_t n = read(ends[0], block, sizeof block);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    const std::size_t room = kOutputMax - std::min(kOutputMax, run.output.size());
+    run.output.append(block, std::min(room, static_cast<std::size_t>(n)));
+  }
+  close(ends[0]);
+  rusage used{};
+  while (wait4(pid, &run.status, 0, &used) < 0 && errno == EINTR) {
+  }
+  for (const timeval& part : {used.ru_utime, used.ru_stime})
+    run.core_s += static_cast<double>(part.tv_sec) + 1e-6 * static_cast<double>(part.tv_usec);
+  return run;
+}
+
+/// The failure that gcc, clang and collect2 report of a process that they started, "" for none.
+inline std::string failure_in(std::string_view output) {
+  struct Phrase {
+    std::string_view text, failure;
+  };
+  // The first one that is found counts. SIGXCPU is signal 24.
+  constexpr Phrase kPhrases[] = {{"CPU time limit exceeded", "timed_out"},
+                                 {"terminated with signal 24", "timed_out"},
+                                 {"Killed signal", "killed"},
+                                 {"terminated with signal 9", "killed"},
+                                 {"out of memory", "out_of_memory"},
+                                 {"virtual memory exhausted", "out_of_memory"}};
+  for (const Phrase& phrase : kPhrases) {
+    if (output.find(phrase.text) != std::string_view::npos) return std::string(phrase.failure);
+  }
+  return "";
+}
+
+/// The member "failure" of a build's result (hone_backend_factory::build), "" if the run succeeded.
+inline std::string build_failure(const CompilerRun& run) {
+  const std::string reported = failure_in(run.output);
+  const int signal = WIFSIGNALED(run.status) ? WTERMSIG(run.status) : 0;
+  if (run.starved) return "starved";
+  if (run.timed_out || signal == SIGXCPU) return "timed_out";
+  if (signal != 0 && reported != "timed_out") return "killed";
+  if (!reported.empty()) return reported;
+  return WEXITSTATUS(run.status) != 0 ? "refused" : "";
+}
+
+}  // namespace hone::plugin
