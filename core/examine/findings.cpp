@@ -139,8 +139,9 @@ class Rules {
   void scalar_loops() {
     if (figures_.cycles_per_output < 1) return;
     for (const LoopRemark& loop : input_.code.loops) {
-      if (loop.is_vectorized || is_outer_or_has_vectors(loop)) continue;
+      // A stride of the outer loop also makes the vectors of the inner one short.
       const bool is_strided = loop.reason.find("strided") != std::string::npos;
+      if (loop.is_vectorized || (!is_strided && is_outer_or_has_vectors(loop))) continue;
       std::string text = "The loop at line " + std::to_string(loop.line) + " is not vectorized";
       if (is_strided) {
         text +=

@@ -190,6 +190,21 @@ TEST(Profile, OuterLoop_IsNotCalledUnvectorized) {
   EXPECT_EQ(found.find("not vectorized"), std::string::npos) << found;
 }
 
+TEST(Profile, StrideOfTheOuterLoop_IsNamed) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(4000);
+  const std::string found = first_finding(
+      {.task = task,
+       .verdict = verdict,
+       .device = processor(),
+       .code = {.blocks = {loop_block(4, 5, 8)},
+                .loops = {{3, false, 0, "not suitable for strided load"}, {4, true, 8, ""}}}});
+  EXPECT_TRUE(
+      found.starts_with("The loop at line 3 is not vectorized: it reads or writes memory "
+                        "with a stride."))
+      << found;
+}
+
 TEST(Profile, LoopWrittenWithVectors_IsNotCalledUnvectorized) {
   const Task task = scale_task(1'000'000);
   const Verdict verdict = timed_verdict(4000);
