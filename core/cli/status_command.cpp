@@ -129,8 +129,7 @@ class StatusCommand : public Command {
                     {count_of(evaluator, "queue") + " submissions, " + count_of(health, "queue") +
                      " requests"}});
     rows.push_back({{"episodes"}, {count_of(episodes, "open") + " open"}});
-    rows.push_back(
-        {{"connections"}, {count_of(health, "connections") + " open, including this command's"}});
+    rows.push_back({{"connections"}, {count_of(health, "connections") + " open"}});
     rows.push_back({{"journal"},
                     {journal.is_map() ? count_of(journal, "turns") + " turns recorded, " +
                                             count_of(journal, "failures") + " writes failed"

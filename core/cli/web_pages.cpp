@@ -17,7 +17,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kWebThreads = kLiveReaders + kJournalReaders + 8;  // 8 for probes and files
+constexpr std::size_t kWebThreads =
+    kLiveReaders + kJournalReaders + kFigureReaders + 8;  // 8 for probes and files
 
 /// Tasks and environments of a configuration, which are loaded once. One thread at a time.
 class PromptSource {

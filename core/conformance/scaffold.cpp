@@ -94,13 +94,16 @@ Status copy_further_files(const fs::path& from, const fs::path& to, const Templa
                           std::string_view name) {
   std::error_code error;
   if (!fs::is_directory(from, error)) return {};
-  for (const auto& entry : fs::recursive_directory_iterator(from, error)) {
-    if (!entry.is_regular_file()) continue;
-    const fs::path target = to / fs::relative(entry.path(), from);
-    fs::create_directories(target.parent_path(), error);
-    if (error) return system_error("create " + target.parent_path().string(), error.value());
-    HONE_TRY(copy_file(entry.path(), target, chosen, name));
+  for (fs::recursive_directory_iterator at(from, error), end; !error && at != end;
+       at.increment(error)) {
+    std::error_code failed;
+    if (!at->is_regular_file(failed)) continue;
+    const fs::path target = to / at->path().lexically_relative(from);
+    fs::create_directories(target.parent_path(), failed);
+    if (failed) return system_error("create " + target.parent_path().string(), failed.value());
+    HONE_TRY(copy_file(at->path(), target, chosen, name));
   }
+  if (error) return system_error("read " + from.string(), error.value());
   return {};
 }
 

@@ -26,8 +26,8 @@ class FigureCache {
   using Compute = std::function<Result<Value>()>;
 
   static constexpr std::size_t kKeptMax = 8;  ///< keys, the main one among them
-  /// Requests that compute or wait at a time, for other keys than the main one. Rationale: a journal has two
-  /// caches, which together leave some of its readers (kJournalReaders, web.hpp) to other pages.
+  /// Requests that compute or wait at a time, for other keys than the main one. Rationale: a journal has two caches, which
+  /// together leave some readers (kFigureReaders, web.hpp) for the main keys.
   static constexpr std::size_t kOthersMax = 3;
 
   /// `kept_s`: time for which a result is kept (s). Figures are kept for `factor` times the time to compute them, if that is longer;

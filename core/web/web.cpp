@@ -152,8 +152,10 @@ HttpReply Web::api(const HttpRequest& request) const {
 
 HttpReply Web::of_episodes(const HttpRequest& request) const {
   const std::string_view path = request.path;
-  if (!readers_.try_acquire()) return busy("other requests read the journal");
-  const Held held(readers_);
+  const bool has_figures = path == "/api/tasks" || path == "/api/over_time";
+  auto& readers = has_figures ? figure_readers_ : readers_;
+  if (!readers.try_acquire()) return busy("other requests read the journal");
+  const Held held(readers);
   const auto journal = chosen_journal(sources_.journals, request.query);
   if (!journal) return refused(journal.error());
   const EpisodePages& episodes = **journal;

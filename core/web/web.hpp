@@ -24,8 +24,10 @@ struct WebSources {
   std::string no_episodes = {};  ///< why there is no journal
 };
 
-/// Requests that read the journal at the same time; others get 503.
+/// Requests for episodes and names that read the journal at the same time; others get 503.
 constexpr int kJournalReaders = 8;
+/// Requests for figures at the same time; others get 503. They can wait for one that reads a whole journal.
+constexpr int kFigureReaders = 8;
 
 /// Requests for the live view at the same time; others get 503.
 constexpr int kLiveReaders = 16;
@@ -68,6 +70,7 @@ class Web {
   mutable std::counting_semaphore<> live_readers_{kLiveReaders};
   /// Requests that read the journal. With those for the live view, they leave threads for probes (cli/web_pages.cpp).
   mutable std::counting_semaphore<> readers_{kJournalReaders};
+  mutable std::counting_semaphore<> figure_readers_{kFigureReaders};
 };
 
 }  // namespace hone

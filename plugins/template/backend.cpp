@@ -394,11 +394,19 @@ int32_t load(hone_device*, int32_t fd, hone_artifact** out, hone_error* error) {
     if (!is_complete(fd))
       fail(HONE_INVALID_ARGUMENT, "load: not an artifact of my_backend, or one that is cut short");
     // The descriptor and the library stay open: dlopen() knows a library by its path.
-    const std::string path = "/proc/self/fd/" + std::to_string(duplicate(fd));
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) fail(HONE_INVALID_ARGUMENT, std::string("load: ") + dlerror());
+    const int own = duplicate(fd);
+    void* library = dlopen(("/proc/self/fd/" + std::to_string(own)).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const std::string reason = dlerror();
+      close(own);
+      fail(HONE_INVALID_ARGUMENT, "load: " + reason);
+    }
     const void* entries = dlsym(library, "kernel_entries");
-    if (entries == nullptr) fail(HONE_INVALID_ARGUMENT, "load: the library has no entries");
+    if (entries == nullptr) {
+      dlclose(library);
+      close(own);
+      fail(HONE_INVALID_ARGUMENT, "load: the library has no entries");
+    }
     *out = new hone_artifact{static_cast<const Entry*>(entries)};
   });
 }

@@ -28,5 +28,23 @@ TEST(CompilerRun, Failure_FollowsTheCompilersOutput) {
   for (const auto& one : cases) EXPECT_EQ(failure_in(one.words), one.failure) << one.words;
 }
 
+/// As waitpid reports it.
+int exited(int status) { return status << 8; }
+
+TEST(CompilerRun, PhraseOfAFailureInTheOutput_CountsOnlyIfTheCompilerFailed) {
+  CompilerRun run;
+  run.output =
+      "k.cpp:1:20: warning: address of local variable\n  return &x; // never out of memory\n";
+  EXPECT_EQ(build_failure(run), "");
+  run.status = exited(1);
+  EXPECT_EQ(build_failure(run), "out_of_memory");
+  run.output = "k.cpp:1:1: error: 'flaot' does not name a type\n";
+  EXPECT_EQ(build_failure(run), "refused");
+  run.status = SIGKILL;
+  EXPECT_EQ(build_failure(run), "killed");
+  run.timed_out = true;
+  EXPECT_EQ(build_failure(run), "timed_out");
+}
+
 }  // namespace
 }  // namespace hone::plugin

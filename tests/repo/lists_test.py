@@ -24,7 +24,7 @@ def row(path: str, begin: str) -> set[str]:
 
 class Lists(unittest.TestCase):
     def test_outcomes(self) -> None:
-        names = set(re.findall(r'\{Outcome::k\w+, "(\w+)"', text("core/model/verdict.hpp")))
+        names = set(re.findall(r'\{Outcome::k\w+,\s*"(\w+)"', text("core/model/verdict.hpp")))
         self.assertIn("correct", names)
         typed = part("clients/python/src/hone/types.py", "Outcome = Literal[", "]")
         self.assertEqual(set(re.findall(r'"(\w+)"', typed)), names)

@@ -451,16 +451,18 @@ function overTimeCard(view, query) {
     const began = performance.now();
     if (began < due) return;
     due = Infinity;
+    let failed = false;
     try {
       show(await get(api("/api/over_time", {task, journal})));
       if (!named) offer(list((await get(api("/api/names", {journal}))).tasks));
       named = true;
     } catch (error) {
+      failed = true; // A long read goes on at the next request.
       setText(said, error.message);
       shown = "";
       if (!(error instanceof Failure)) console.error(error);
     }
-    due = performance.now() + Math.max(OVER_TIME_MS, 9 * (performance.now() - began));
+    due = performance.now() + (failed ? OVER_TIME_MS : Math.max(OVER_TIME_MS, 9 * (performance.now() - began)));
   }
   return {node, refresh};
 }

@@ -108,13 +108,15 @@ inline std::string failure_in(std::string_view output) {
 
 /// The member "failure" of a build's result (hone_backend_factory::build), "" if the run succeeded.
 inline std::string build_failure(const CompilerRun& run) {
+  if (run.starved) return "starved";
+  // A warning of a successful run quotes the source, which can contain each of the phrases.
+  if (!run.timed_out && WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0) return "";
   const std::string reported = failure_in(run.output);
   const int signal = WIFSIGNALED(run.status) ? WTERMSIG(run.status) : 0;
-  if (run.starved) return "starved";
   if (run.timed_out || signal == SIGXCPU) return "timed_out";
   if (signal != 0 && reported != "timed_out") return "killed";
   if (!reported.empty()) return reported;
-  return WEXITSTATUS(run.status) != 0 ? "refused" : "";
+  return "refused";
 }
 
 }  // namespace hone::plugin
