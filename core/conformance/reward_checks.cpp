@@ -199,7 +199,7 @@ Result<CheckResult> threads(const CheckSubject& subject) {
   two.join();
   const std::size_t wrong = differing[0] + differing[1];
   if (wrong == 0) return passed();
-  return internal_error("two threads: expected the same bytes as one, found others in " +
+  return internal_error("two threads: expected the same answers as one thread, found others in " +
                         std::to_string(wrong) + " of " +
                         std::to_string(2 * kRounds * expected.size()) + " calls");
 }

@@ -64,7 +64,7 @@ class JudgeClient {
 
   /// The facts of the device.
   Result<Value> open();
-  /// Passes memory files with the judge's own device code.
+  /// Sends the judge its own device code: two memory files (memfd), each with compiled kernels.
   Status equip(int harness, int known_answer);
   /// `process`: null if request.from names the entry whose process is reused.
   Result<std::variant<InstalledReply, Judgement>> install(InstallRequest request,

@@ -15,7 +15,8 @@
 
 namespace hone {
 
-/// [any thread] A zygote for each use, started at the first one. Rationale: the addresses that a submission finds in its own
+/// [any thread] One zygote for each Use. begin() starts them all, and so does the first spawn().
+/// Rationale: the addresses that a submission finds in its own
 /// process say nothing about the processes of reference and baseline. That of recordings has another driver.
 class Zygotes {
  public:

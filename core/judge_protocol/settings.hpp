@@ -1,4 +1,4 @@
-// How much a judge measures: from the host's configuration, sent with every job.
+// Measurement settings, sent to the judge with every job: the limits of the host's configuration, and the switches of this job.
 #pragma once
 
 #include <cstdint>

@@ -94,7 +94,9 @@ Status read_parameters(Fields& f, BackendDescription& d) {
   for (const auto& [name, about] : parameters->as_map()) {
     if (!is_parameter_name(name)) {
       return invalid_argument(inside.place(name) + ": found name '" + name +
-                              "', expected lower-case letters, digits and _");
+                              "', expected lower-case letters, digits and _, a letter first "
+                              "(at most " +
+                              std::to_string(kNameMax) + " characters)");
     }
     if (std::find(shared.begin(), shared.end(), name) != shared.end()) {
       return invalid_argument(inside.place(name) + ": hone reads the key '" + name +

@@ -119,7 +119,8 @@ class Builder : public msgpack::null_visitor {
   }
 
   bool add(Value value) {
-    if (in_key_) return refuse("a map key that is " + std::string(value.type_name()));
+    if (in_key_)
+      return refuse("map key: expected a string, found " + std::string(value.type_name()));
     if (++values_ > limits_.values_max) {
       return refuse("more than " + std::to_string(limits_.values_max) + " values");
     }
@@ -148,7 +149,8 @@ class Builder : public msgpack::null_visitor {
   }
 
   bool open(Value container, std::uint32_t size) {
-    if (in_key_) return refuse("a map key that is " + std::string(container.type_name()));
+    if (in_key_)
+      return refuse("map key: expected a string, found " + std::string(container.type_name()));
     if (size > limits_.items_max) {
       return refuse(std::string(container.type_name()) + " of " + std::to_string(size) +
                     " items, at most " + std::to_string(limits_.items_max) + " allowed");

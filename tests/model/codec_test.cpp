@@ -64,7 +64,8 @@ TEST(MessagePack, IntegerOutOfRange_ErrorNamesTheField) {
 
 TEST(MessagePack, UnsupportedTypes_AreRefused) {
   EXPECT_EQ(refusal(std::string("\xd4\x01\x02", 3)), "messagepack: an extension type");
-  EXPECT_EQ(refusal(std::string("\x81\x01\x02", 3)), "messagepack: a map key that is int");
+  EXPECT_EQ(refusal(std::string("\x81\x01\x02", 3)),
+            "messagepack: map key: expected a string, found int");
   EXPECT_EQ(refusal(std::string("\x82\xa1k\x01\xa1k\x02", 7)), "messagepack: duplicate key 'k'");
   EXPECT_EQ(refusal(std::string("\xcf\xff\xff\xff\xff\xff\xff\xff\xff", 9)),
             "messagepack: integer beyond int64: 18446744073709551615");

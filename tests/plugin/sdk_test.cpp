@@ -86,7 +86,7 @@ TEST(SdkMessagePack, TrailingBytes_AreRefused) {
   EXPECT_EQ(why("\x01\x02"), "messagepack: 1 bytes after the value");
   EXPECT_EQ(why("\xdd\xff\xff\xff\xff"), "messagepack: cut off at byte 5");
   EXPECT_EQ(why("\xdf\x7f\xff\xff\xff\xa1x"), "messagepack: cut off at byte 7");
-  EXPECT_EQ(why("\x81\x01\x02"), "messagepack: a map key that is int");
+  EXPECT_EQ(why("\x81\x01\x02"), "messagepack: map key: expected a string, found int");
   EXPECT_EQ(why("\x82\xa1"
                 "a\x01\xa1"
                 "a\x02"),

@@ -145,7 +145,7 @@ TEST(Validate, BrokenReward_FailsItsCheck) {
   EXPECT_EQ(result(forgetful, "reward.pure"),
             "failed: sample 0: expected the same bytes, found others the second time");
   EXPECT_EQ(result(forgetful, "reward.threads").substr(0, 63),
-            "failed: two threads: expected the same bytes as one, found othe");
+            "failed: two threads: expected the same answers as one thread, f");
 }
 
 TEST(Validate, MissingFile_IsReported) {

@@ -170,7 +170,7 @@ class Unit:
         return Running(words, self.folder)
 
     def lines(self) -> list[str]:
-        """The lines as the author wrote them: those of the original if torch translated it, "" for an unknown line."""
+        """The source lines. If torch translated the source to HIP: the original line of each, "" if none matches."""
         lines = self.text.split("\n")
         if self.written is None:
             return lines

@@ -204,7 +204,8 @@ class Unpacker {
     Value::Map result;
     for (std::uint64_t i = items(count, 2); i > 0; --i) {
       Value key = next(depth + 1);
-      if (!key.is_string()) refuse("a map key that is " + std::string(key.type_name()));
+      if (!key.is_string())
+        refuse("map key: expected a string, found " + std::string(key.type_name()));
       result.emplace_back(key.as_string(), next(depth + 1));
     }
     std::vector<std::string_view> keys;

@@ -1,6 +1,8 @@
 #include "judge/timing/processes/stored_rounds.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "judge/fill.hpp"
@@ -16,6 +18,9 @@ constexpr int kCopiesOfOutputs = 2;
 // Contexts on a device with a module: of judge, reference, baseline and submission. Memory of each (bytes). The divisor of
 // the share of the device's memory that stays free.
 constexpr std::uint64_t kContexts = 4, kContextBytes = std::uint64_t{512} << 20, kReserveShare = 64;
+
+// Pause before outputs are read in a test that switches the witness off: an attack that writes them late need not win a race.
+constexpr std::chrono::milliseconds kUnwitnessedDelay{50};
 
 /// Upper bound of the memory that the reference takes besides its arena: inputs, parameters and outputs as double, and its own
 /// outputs.
@@ -54,6 +59,8 @@ Judgement StoredRounds::check(PreparedRound timed) {
     const auto settled = e.submission.outputs_unchanged_in(*outputs);
     if (!settled) return fault(settled.error());
     if (!*settled) return late_outputs();
+  } else {
+    std::this_thread::sleep_for(kUnwitnessedDelay);
   }
   if (!e.holds(Defence::kTimedAnswers)) return correct_so_far();
   if (store(timed)) return correct_so_far();

@@ -136,7 +136,7 @@ def describe_outputs(outputs: list[Any]) -> tuple[list[dict[str, Any]], list[dic
 
 
 def flat_outputs(value: Any, depth: int = 0) -> list[Any]:
-    """The tensors of an answer, in order."""
+    """The tensors in the output of forward(), in order."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, list | tuple) and depth < DEPTH_MAX:
