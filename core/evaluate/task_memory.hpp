@@ -9,6 +9,7 @@
 #include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "evaluate/memory_budget.hpp"
+#include "evaluate/mode.hpp"
 #include "evaluate/options.hpp"
 #include "model/task.hpp"
 

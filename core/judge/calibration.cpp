@@ -6,6 +6,7 @@
 
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
+#include "judge/timing/round_times.hpp"
 #include "judge/timing/statistics.hpp"
 
 namespace hone {

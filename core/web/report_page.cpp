@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "model/verdict.hpp"
 #include "web/html_text.hpp"
 #include "web/page_files.hpp"
+#include "web/report_figures.hpp"
 #include "web/svg.hpp"
 
 namespace hone {

@@ -8,6 +8,7 @@
 #include "channel/control.hpp"
 #include "judge/checking/trials.hpp"
 #include "judge/layout.hpp"
+#include "judge/timing/round_times.hpp"
 
 namespace hone {
 namespace {
