@@ -21,7 +21,7 @@ namespace {
 constexpr int kRepeats = 50;
 constexpr int kMemoryRepeatsMax = 20, kMemoryRepeatsMin = 5;
 constexpr std::size_t kMemoryBytesMin = std::size_t{64} << 20,
-                      kMemoryBytesMax = std::size_t{512} << 20;
+                      kMemoryBytesMax = std::size_t{256} << 20;
 
 // Loops are unrolled by index sequences, because compilers unroll differently at each optimisation level.
 
