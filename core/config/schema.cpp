@@ -41,6 +41,18 @@ void walk_server(ServerConfig& c, SchemaVisitor& v) {
   v.group("limits", [&c](SchemaVisitor& inner) { walk_limits(c.limits, inner); });
 }
 
+/// A number for each tool. `before` and `after`: the documentation around a tool's name.
+void walk_tools(SchemaVisitor& v, const char* group, std::map<Tool, std::int64_t>& numbers,
+                const char* before, const char* after) {
+  v.group(group, [&](SchemaVisitor& inner) {
+    for (std::size_t i = 0; i < std::size(EnumNames<Tool>::kNames); ++i) {
+      const auto tool = static_cast<Tool>(i);
+      inner.integer(enum_name(tool), numbers[tool], {0, 1000},
+                    before + std::string(enum_name(tool)) + after);
+    }
+  });
+}
+
 void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
   v.text("name", c.name,
          "environment of the episodes: kernel_refine, autotune, or name or .py of a plugin");
@@ -57,20 +69,8 @@ void walk_environment(EnvironmentConfig& c, SchemaVisitor& v) {
   v.choice("prompt", c.prompt, {"zero_shot", "few_shot"},
            "form of the prompt: only the task, or with examples of other tasks");
   v.text("hardware", c.hardware, "description of the hardware in prompts; empty: none");
-  v.group("tools", [&c](SchemaVisitor& inner) {
-    for (std::size_t i = 0; i < std::size(EnumNames<Tool>::kNames); ++i) {
-      const auto tool = static_cast<Tool>(i);
-      inner.integer(enum_name(tool), c.tools[tool], {0, 1000},
-                    "uses of the tool " + std::string(enum_name(tool)) + " in an episode");
-    }
-  });
-  v.group("tool_turns", [&c](SchemaVisitor& inner) {
-    for (std::size_t i = 0; i < std::size(EnumNames<Tool>::kNames); ++i) {
-      const auto tool = static_cast<Tool>(i);
-      inner.integer(enum_name(tool), c.tool_turns[tool], {0, 1000},
-                    "turns that a use of the tool " + std::string(enum_name(tool)) + " costs");
-    }
-  });
+  walk_tools(v, "tools", c.tools, "uses of the tool ", " in an episode");
+  walk_tools(v, "tool_turns", c.tool_turns, "turns that a use of the tool ", " costs");
   v.text("templates", c.templates,
          "folder of templates that replace the shipped ones (docs/prompts.md)");
 }

@@ -375,6 +375,18 @@ Value tolerance_value(const Tolerance& t) {
   return map;
 }
 
+/// The rules that clients see, too.
+void set_rules(Value& value, const Task& task) {
+  value.set("tolerance", tolerance_value(task.tolerance))
+      .set("alignment", task.alignment)
+      .set("threads", task.threads)
+      .set("memory_mb", task.memory_mb)
+      .set("run_seconds", task.run_seconds)
+      .set("cache", task.cache_warm ? "warm" : "cold")
+      .set("own_kernels", task.own_kernels)
+      .set("precision", task.precision);
+}
+
 Value shown_value(const std::vector<Dims>& list) {
   Value shown = Value::array();
   for (const Dims& dims : list) shown.push(dims_value(dims));
@@ -475,16 +487,9 @@ Value task_to_value(const Task& task) {
                             {"families", std::move(families)},
                             {"shapes", Value::map({{"shown", shown_value(task.shown)},
                                                    {"hidden", hidden_value(task.hidden)},
-                                                   {"timed", dims_value(task.timed)}})},
-                            {"tolerance", tolerance_value(task.tolerance)},
-                            {"alignment", task.alignment},
-                            {"threads", task.threads},
-                            {"memory_mb", task.memory_mb},
-                            {"run_seconds", task.run_seconds},
-                            {"cache", task.cache_warm ? "warm" : "cold"},
-                            {"own_kernels", task.own_kernels},
-                            {"precision", task.precision},
-                            {"backends", std::move(backends)}});
+                                                   {"timed", dims_value(task.timed)}})}});
+  set_rules(value, task);
+  value.set("backends", std::move(backends));
   if (!task.flops.empty()) value.set("flops", task.flops);
   return value;
 }
@@ -539,29 +544,23 @@ Value task_for_client(const Task& whole, std::string_view backend) {
   const std::vector<std::string> languages =
       seen ? task.backends.begin()->second.languages : std::vector<std::string>();
   const std::string language = languages.empty() ? "c++" : languages.front();
-  return Value::map({{"dataset", task.dataset},
-                     {"id", task.id},
-                     {"title", task.title},
-                     {"description", task.description},
-                     {"split", task.split},
-                     {"tags", texts_value(task.tags)},
-                     {"backend", backend},
-                     {"languages", texts_value(languages)},
-                     {"entry", task.entry},
-                     {"signature", signature_of(task, language)},
-                     {"tensors", tensors_value(task)},
-                     {"scalars", scalars_value(task)},
-                     {"arguments", texts_value(task.arguments)},
-                     {"shapes", Value::map({{"shown", shown_value(task.shown)},
-                                            {"timed", dims_value(task.timed)}})},
-                     {"tolerance", tolerance_value(task.tolerance)},
-                     {"alignment", task.alignment},
-                     {"threads", task.threads},
-                     {"memory_mb", task.memory_mb},
-                     {"run_seconds", task.run_seconds},
-                     {"cache", task.cache_warm ? "warm" : "cold"},
-                     {"own_kernels", task.own_kernels},
-                     {"precision", task.precision}});
+  Value value = Value::map({{"dataset", task.dataset},
+                            {"id", task.id},
+                            {"title", task.title},
+                            {"description", task.description},
+                            {"split", task.split},
+                            {"tags", texts_value(task.tags)},
+                            {"backend", backend},
+                            {"languages", texts_value(languages)},
+                            {"entry", task.entry},
+                            {"signature", signature_of(task, language)},
+                            {"tensors", tensors_value(task)},
+                            {"scalars", scalars_value(task)},
+                            {"arguments", texts_value(task.arguments)},
+                            {"shapes", Value::map({{"shown", shown_value(task.shown)},
+                                                   {"timed", dims_value(task.timed)}})}});
+  set_rules(value, task);
+  return value;
 }
 
 std::string signature_of(const Task& task, std::string_view language) {

@@ -60,6 +60,13 @@ std::string first_finding(const ProfileInput& input) {
   return findings.empty() ? "" : findings[0];
 }
 
+/// The first finding of a kernel on the processor that takes this time.
+std::string first_finding_on_processor(const Task& task, double time_us,
+                                       const CodeReport& code = {}) {
+  const Verdict verdict = timed_verdict(time_us);
+  return first_finding({.task = task, .verdict = verdict, .device = processor(), .code = code});
+}
+
 TEST(Profile, Figures_FollowFromTimeBytesAndClock) {
   const Task task = scale_task(1'000'000);
   const Verdict verdict = timed_verdict(1000);
@@ -107,8 +114,7 @@ TEST(Profile, TaskForMatrixUnits_PeakIsUnknown) {
 TEST(Profile, ComputeBoundKernel_SaysSo) {
   Task task = scale_task(100'000);
   task.flops = "900 * n";
-  const Verdict verdict = timed_verdict(1000);
-  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
+  EXPECT_EQ(first_finding_on_processor(task, 1000),
             "A call needs 90 MFLOP: 90 GFLOP/s, 90 % of the 100 GFLOP/s that the vector units do "
             "at most. It is compute-bound: fewer operations help most.");
 }
@@ -127,9 +133,7 @@ TEST(Profile, KernelNearBothLimits_IsNotContradicted) {
 TEST(Profile, FewerOperationsThanStated_AreNoLimit) {
   Task task = scale_task(100'000);
   task.flops = "2000 * n";
-  const Verdict verdict = timed_verdict(1000);
-  const std::string found =
-      first_finding({.task = task, .verdict = verdict, .device = processor()});
+  const std::string found = first_finding_on_processor(task, 1000);
   EXPECT_EQ(found.find("compute-bound"), std::string::npos) << found;
 }
 
@@ -149,20 +153,16 @@ TEST(Profile, ComputeBoundKernelWithDataInCaches_SaysSo) {
 TEST(Profile, SlowKernelOfAnArithmeticTask_HasItsShareOfThePeak) {
   Task task = scale_task(1'000'000);
   task.flops = "80 * n";
-  const Verdict verdict = timed_verdict(10'000);
-  EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
+  EXPECT_EQ(first_finding_on_processor(task, 10'000),
             "A call needs 80 MFLOP: 8 GFLOP/s, 8 % of the 100 GFLOP/s that the vector units do "
             "at most.");
 }
 
 TEST(Profile, StridedLoop_IsTheFirstFinding) {
   const Task task = scale_task(1'000'000);
-  const Verdict verdict = timed_verdict(4000);
-  EXPECT_EQ(first_finding({.task = task,
-                           .verdict = verdict,
-                           .device = processor(),
-                           .code = {.loops = {{3, true, 32, ""},
-                                              {14, false, 0, "not suitable for strided load"}}}}),
+  EXPECT_EQ(first_finding_on_processor(
+                task, 4000,
+                {.loops = {{3, true, 32, ""}, {14, false, 0, "not suitable for strided load"}}}),
             "The loop at line 14 is not vectorized: it reads or writes memory with a stride. Make "
             "the innermost loop run over neighbouring elements. An output takes 12 cycles.");
 }
@@ -180,25 +180,19 @@ CodeBlock loop_block(std::int64_t first, std::int64_t last, std::int64_t vector 
 
 TEST(Profile, OuterLoop_IsNotCalledUnvectorized) {
   const Task task = scale_task(1'000'000);
-  const Verdict verdict = timed_verdict(4000);
-  const std::string found = first_finding(
-      {.task = task,
-       .verdict = verdict,
-       .device = processor(),
-       .code = {.blocks = {loop_block(9, 10, 8)},
-                .loops = {{7, false, 0, "complicated access pattern"}, {9, true, 32, ""}}}});
+  const std::string found = first_finding_on_processor(
+      task, 4000,
+      {.blocks = {loop_block(9, 10, 8)},
+       .loops = {{7, false, 0, "complicated access pattern"}, {9, true, 32, ""}}});
   EXPECT_EQ(found.find("not vectorized"), std::string::npos) << found;
 }
 
 TEST(Profile, StrideOfTheOuterLoop_IsNamed) {
   const Task task = scale_task(1'000'000);
-  const Verdict verdict = timed_verdict(4000);
-  const std::string found = first_finding(
-      {.task = task,
-       .verdict = verdict,
-       .device = processor(),
-       .code = {.blocks = {loop_block(4, 5, 8)},
-                .loops = {{3, false, 0, "not suitable for strided load"}, {4, true, 8, ""}}}});
+  const std::string found = first_finding_on_processor(
+      task, 4000,
+      {.blocks = {loop_block(4, 5, 8)},
+       .loops = {{3, false, 0, "not suitable for strided load"}, {4, true, 8, ""}}});
   EXPECT_TRUE(
       found.starts_with("The loop at line 3 is not vectorized: it reads or writes memory "
                         "with a stride."))
@@ -207,41 +201,32 @@ TEST(Profile, StrideOfTheOuterLoop_IsNamed) {
 
 TEST(Profile, LoopWrittenWithVectors_IsNotCalledUnvectorized) {
   const Task task = scale_task(1'000'000);
-  const Verdict verdict = timed_verdict(4000);
   for (const auto& [vector, reason] :
        {std::pair(std::int64_t{8}, "it calls 'prefetch'"),
         std::pair(std::int64_t{0}, "no vectype for stmt: _22 = MEM <uint256_t> [_5]")}) {
-    const std::string found = first_finding(
-        {.task = task,
-         .verdict = verdict,
-         .device = processor(),
-         .code = {.blocks = {loop_block(41, 43, vector)}, .loops = {{41, false, 0, reason}}}});
+    const std::string found = first_finding_on_processor(
+        task, 4000, {.blocks = {loop_block(41, 43, vector)}, .loops = {{41, false, 0, reason}}});
     EXPECT_EQ(found.find("not vectorized"), std::string::npos) << found;
   }
 }
 
 TEST(Profile, ScalarInnermostLoop_IsNamed) {
   const Task task = scale_task(1'000'000);
-  const Verdict verdict = timed_verdict(4000);
-  EXPECT_EQ(first_finding({.task = task,
-                           .verdict = verdict,
-                           .device = processor(),
-                           .code = {.blocks = {loop_block(41, 43)},
-                                    .loops = {{41, false, 0, "control flow in loop"}}}}),
+  EXPECT_EQ(first_finding_on_processor(task, 4000,
+                                       {.blocks = {loop_block(41, 43)},
+                                        .loops = {{41, false, 0, "control flow in loop"}}}),
             "The loop at line 41 is not vectorized (compiler: \"control flow in loop\"). An output "
             "takes 12 cycles.");
 }
 
 TEST(Profile, RareOrColdCode_IsNotMentioned) {
   const Task task = scale_task(100'000);
-  const Verdict verdict = timed_verdict(4000);
   CodeBlock rare = loop_block(3, 9), cold = loop_block(3, 9);
   rare.divisions = 1;
   cold.function = "scale.cold";
   cold.calls = 2;
   for (const CodeBlock& block : {rare, cold}) {
-    const std::string found = first_finding(
-        {.task = task, .verdict = verdict, .device = processor(), .code = {.blocks = {block}}});
+    const std::string found = first_finding_on_processor(task, 4000, {.blocks = {block}});
     EXPECT_EQ(found.find("The innermost loop"), std::string::npos) << found;
   }
 }
@@ -257,11 +242,8 @@ TEST(Profile, BaselineThatMovesTheSameDataFaster_IsNamed) {
 
 TEST(Profile, ScalarLoopOfAMemoryBoundKernel_IsNotMentioned) {
   const Task task = scale_task(1'000'000);
-  const Verdict verdict = timed_verdict(1000);
-  EXPECT_EQ(first_finding({.task = task,
-                           .verdict = verdict,
-                           .device = processor(),
-                           .code = {.loops = {{14, false, 0, "unsupported use in stmt."}}}}),
+  EXPECT_EQ(first_finding_on_processor(task, 1000,
+                                       {.loops = {{14, false, 0, "unsupported use in stmt."}}}),
             "A call has to move at least 8 MB and takes 1 ms: 8 GB/s, 80 % of the memory's "
             "bandwidth. It is memory-bound: less data or fewer passes help most.");
 }

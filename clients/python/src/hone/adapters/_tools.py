@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hone._functions import call_arguments, expect_use_left, function_tools, may_call, refusal
+from hone._functions import (
+    call_arguments,
+    expect_use_left,
+    function_tools,
+    may_call,
+    refusal,
+    tool_uses,
+)
 from hone.errors import HoneError
 from hone.types import ToolResult
 
@@ -24,6 +32,14 @@ TOOLS_PROMPT = (
 )
 OVER = "The episode is over: nothing more is judged. Answer with one word."
 FAILED = "The environment failed; this is not your fault. Answer with one word."
+
+
+def tools_argument(text: str) -> dict[str, int]:
+    """``tool_uses`` as the type of a command-line option."""
+    try:
+        return tool_uses(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def source(code: str) -> dict[str, Any]:

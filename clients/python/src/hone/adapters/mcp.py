@@ -39,6 +39,7 @@ from hone.types import Reset, StepResult, Task, ToolResult
 
 from ._play import Settings, loop_client_of
 from ._record import is_fault, plain_messages, text_of
+from ._tools import tools_argument
 from ._versions import require
 
 require("hone.adapters.mcp", "mcp", "2.0", "3")
@@ -715,15 +716,14 @@ def _count(text: str) -> int:
 
 def _tool_uses(text: str) -> dict[str, int]:
     """Reads ``check=8,profile=4``; ``none`` for no tools."""
-    uses = dict.fromkeys(TOOL_USES, 0)
-    for part in [] if text == "none" else text.split(","):
-        name, _, count = part.partition("=")
-        if name not in uses or not count.isdecimal() or int(count) > 1000:
+    given = tools_argument(text)
+    for name, count in given.items():
+        if name not in TOOL_USES or count > 1000:
             raise argparse.ArgumentTypeError(
-                f"found {part!r}, expected NAME=N with N up to 1000 and a name of {', '.join(uses)}"
+                f"found '{name}={count}', expected NAME=N with N up to 1000 and a name of "
+                f"{', '.join(TOOL_USES)}"
             )
-        uses[name] = int(count)
-    return uses
+    return {**dict.fromkeys(TOOL_USES, 0), **given}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

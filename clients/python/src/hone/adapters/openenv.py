@@ -22,13 +22,13 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from hone import __version__
-from hone._functions import tool_uses
 from hone._requests import DEFAULT_ENDPOINT
 from hone._text import sendable
 from hone.errors import DeadlineExceeded, HoneError, Unavailable
 
 from ._play import Play, Settings, client_of
 from ._record import Message
+from ._tools import tools_argument
 from ._versions import require
 
 require("hone.adapters.openenv", "openenv", "0.10", "0.11")
@@ -158,13 +158,11 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         """
         named = {"response": action.response, "code": action.code}
         given = {name: text for name, text in named.items() if text is not None}
-        if len(given) != (0 if action.tool == "hardware" else 1):
-            expected = (
-                "neither response nor code"
-                if action.tool == "hardware"
-                else ("exactly one of response and code")
-            )
-            raise ValueError(f"action: expected {expected}")
+        if action.tool == "hardware":
+            if given:
+                raise ValueError("action: expected neither response nor code")
+        elif len(given) != 1:
+            raise ValueError("action: expected exactly one of response and code")
         if self._play is None:
             raise ValueError("step: the episode is not started; call reset first")
         if action.tool is None:
@@ -218,14 +216,14 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         record = self._play.record
         return HoneObservation(
             done=record.ended,
-            reward=record.rewards[-1] if has_turn and record.rewards else None,
+            reward=record.rewards[-1] if has_turn else None,
             messages=messages,
             tools_left=dict(self._play.tools.left),
             reward_valid=record.fault is None,
             fault=record.fault or "",
             task=record.task,
             turn=record.turns,
-            outcome=record.outcomes[-1] if has_turn and record.outcomes else "",
+            outcome=record.outcomes[-1] if has_turn else "",
             best_speedup=record.best_speedup,
             return_to_date=record.return_to_date,
             returns=list(record.returns),
@@ -307,13 +305,6 @@ def _health(settings: Settings) -> JSONResponse:
     return JSONResponse({"status": "unhealthy", "detail": "; ".join(why)}, status_code=503)
 
 
-def _tools(text: str) -> dict[str, int]:
-    try:
-        return tool_uses(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """``python -m hone.adapters.openenv``: serves until it is interrupted."""
     import uvicorn
@@ -333,7 +324,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument(
         "--tools",
-        type=_tools,
+        type=tools_argument,
         metavar="NAME=USES,...",
         help="uses of each tool in an episode, for example check=4,profile=2",
     )
