@@ -64,6 +64,16 @@ def test_a_fault_has_no_score(scripted: ScriptedServer) -> None:
     assert (turn["reward"], turn["reward_valid"], turn["ended"]) == (None, False, True)
 
 
+def test_a_reward_is_paid_once(scripted: ScriptedServer) -> None:
+    """A step after the end does not return the last turn's reward again."""
+    hone = HoneActor.remote(scripted.endpoint, {"max_turns": 1})
+    number = ray.get(hone.start.remote("add_relu"))["episode"]
+    last = ray.get(hone.step.remote(number, "wrong"))
+    assert (last["reward"], last["ended"]) == (0.1, True)
+    after = ray.get(hone.step.remote(number, "wrong"))
+    assert (after["reward"], after["ended"]) == (None, True)
+
+
 def test_a_wrong_request_reaches_its_worker(scripted: ScriptedServer) -> None:
     hone = HoneActor.remote(scripted.endpoint)
     with pytest.raises(Exception, match="did you mean 'tasks/add_relu'"):

@@ -154,7 +154,8 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         is answered with a text that begins with ``error: ``.
 
         Raises:
-            ValueError: Not exactly one of response and code was given, or reset was not called.
+            ValueError: Not exactly one of response and code was given (for the tool ``hardware``:
+                one was given), or reset was not called.
         """
         named = {"response": action.response, "code": action.code}
         given = {name: text for name, text in named.items() if text is not None}
@@ -326,14 +327,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--tools",
         type=tools_argument,
         metavar="NAME=USES,...",
-        help="uses of each tool in an episode, for example check=4,profile=2",
+        help="uses of each tool in an episode, or none: check=4,profile=2",
     )
     parser.add_argument(
         "--sessions", type=int, default=SESSIONS, help=f"sessions at the same time {default}"
     )
     given = parser.parse_args(arguments)
     wanted = {"max_turns": given.max_turns, "tools": given.tools}
-    options = {name: value for name, value in wanted.items() if value}
+    options = {name: value for name, value in wanted.items() if value is not None}
     served = app(given.endpoint, options, sessions=given.sessions)
     config = uvicorn.Config(served, host=given.host, port=given.port, log_level="warning")
     AnnouncingServer(config, f"serving {given.endpoint} to OpenEnv on {{url}}").run()

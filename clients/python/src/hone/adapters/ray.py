@@ -95,9 +95,10 @@ class _Actor:
             KeyError: There is no such episode, or it was idle for too long.
         """
         play = self._play(episode)
+        turns = play.record.turns
         messages = await play.step(code, response=response)
         self._plays[episode] = (play, time.monotonic())
-        return _turn(episode, play.record, messages)
+        return _turn(episode, play.record, messages, has_turn=play.record.turns > turns)
 
     async def finish(self, episode: int) -> dict[str, Any]:
         """Closes an episode if it is open.
@@ -129,11 +130,14 @@ class _Actor:
             await play.finish()
 
 
-def _turn(number: int, record: Record, messages: list[Message]) -> dict[str, Any]:
+def _turn(
+    number: int, record: Record, messages: list[Message], *, has_turn: bool = False
+) -> dict[str, Any]:
+    """The reply to a request. ``has_turn``: the request has completed a turn."""
     return {
         "episode": number,
         "messages": messages,
-        "reward": record.rewards[-1] if record.rewards else None,
+        "reward": record.rewards[-1] if has_turn else None,
         "reward_valid": record.fault is None,
         "return_to_date": record.return_to_date,
         "ended": record.ended,
