@@ -21,8 +21,7 @@ constexpr std::size_t kJournalsMax = 8;
 Error no_journal() {
   return invalid_argument(
       "no journal given; name its file (hone view FILE, hone report FILE, hone episodes FILE, "
-      "other "
-      "commands --journal FILE), or set journal.path in the configuration");
+      "other commands --journal FILE), or set journal.path in the configuration");
 }
 
 bool is_same_file(const std::string& one, const std::string& other) {

@@ -33,31 +33,30 @@ std::vector<VerdictFixture> make_fixtures() {
     if (row.outcome == Outcome::kCorrect) continue;
     fixtures.push_back({std::string(row.name), std::string(row.meaning), one(row.outcome)});
   }
-  for (VerdictFixture& fixture : std::vector<VerdictFixture>{
-           {"unmeasured", "correct, but its speed could not be measured", one(Outcome::kCorrect)},
-           {"slow", "correct, at half the baseline's speed", one(Outcome::kCorrect, 0.5)},
-           {"as_fast", "correct, as fast as the baseline", one(Outcome::kCorrect, 1)},
-           {"fast", "correct, three times as fast", one(Outcome::kCorrect, 3)},
-           {"very_fast", "correct, a hundred times as fast", one(Outcome::kCorrect, 100)},
-           {"flagged", "correct and twice as fast, but noisy: from 1.1 to 3.4", flagged()},
-           {"unscored", "a fault of the machine: it must not count",
-            sample_episode({fault}, false)},
-           {"climb", "does not compile, wrong, slow, fast: the end",
-            several({v(Outcome::kBuildFailed, 0), v(Outcome::kWrong, 0), v(Outcome::kCorrect, 0.5),
-                     v(Outcome::kCorrect, 3)},
-                    true)},
-           {"fall_back", "fast, then wrong, then fast again: the end",
-            several({v(Outcome::kCorrect, 3), v(Outcome::kWrong, 0), v(Outcome::kCorrect, 3)},
-                    true)},
-           {"standstill", "the same correct kernel three times",
-            several(
-                {v(Outcome::kCorrect, 1.5), v(Outcome::kCorrect, 1.5), v(Outcome::kCorrect, 1.5)},
-                false)},
-           {"fault_between", "fast, a fault of the machine, fast: the end",
-            sample_episode({fast, fault, fast}, true)},
-       }) {
-    fixtures.push_back(std::move(fixture));
-  }
+  fixtures.insert(
+      fixtures.end(),
+      std::initializer_list<VerdictFixture>{
+          {"unmeasured", "correct, but its speed could not be measured", one(Outcome::kCorrect)},
+          {"slow", "correct, at half the baseline's speed", one(Outcome::kCorrect, 0.5)},
+          {"as_fast", "correct, as fast as the baseline", one(Outcome::kCorrect, 1)},
+          {"fast", "correct, three times as fast", one(Outcome::kCorrect, 3)},
+          {"very_fast", "correct, a hundred times as fast", one(Outcome::kCorrect, 100)},
+          {"flagged", "correct and twice as fast, but noisy: from 1.1 to 3.4", flagged()},
+          {"unscored", "a fault of the machine: it must not count", sample_episode({fault}, false)},
+          {"climb", "does not compile, wrong, slow, fast: the end",
+           several({v(Outcome::kBuildFailed, 0), v(Outcome::kWrong, 0), v(Outcome::kCorrect, 0.5),
+                    v(Outcome::kCorrect, 3)},
+                   true)},
+          {"fall_back", "fast, then wrong, then fast again: the end",
+           several({v(Outcome::kCorrect, 3), v(Outcome::kWrong, 0), v(Outcome::kCorrect, 3)},
+                   true)},
+          {"standstill", "the same correct kernel three times",
+           several(
+               {v(Outcome::kCorrect, 1.5), v(Outcome::kCorrect, 1.5), v(Outcome::kCorrect, 1.5)},
+               false)},
+          {"fault_between", "fast, a fault of the machine, fast: the end",
+           sample_episode({fast, fault, fast}, true)},
+      });
   return fixtures;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "episode/episode_service.hpp"
@@ -10,9 +11,9 @@
 namespace hone {
 
 Sha256 task_hash(const Task& task) {
-  Task judged = task;
-  judged.flops.clear();  // only profiles have it
-  return sha256(to_msgpack(task_to_value(judged)));
+  Value value = task_to_value(task);
+  std::erase_if(value.as_map(), [](const auto& member) { return member.first == "flops"; });
+  return sha256(to_msgpack(value));
 }
 
 Result<std::shared_ptr<const Task>> recorded_task(const EpisodeRecord& record,

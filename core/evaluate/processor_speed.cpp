@@ -16,8 +16,8 @@
 namespace hone {
 namespace {
 
-// The fastest repeat counts: other work can only slow a measurement down. A repeat of clock and arithmetic takes less than a
-// millisecond, so that many fit between two turns of another process on the core.
+// The fastest repeat counts: other work can only slow a measurement down. A repeat of clock or arithmetic takes less than a
+// millisecond, so some repeats run without being preempted.
 constexpr int kRepeats = 50;
 constexpr int kMemoryRepeatsMax = 20, kMemoryRepeatsMin = 5;
 constexpr std::size_t kMemoryBytesMin = std::size_t{64} << 20,

@@ -12,7 +12,7 @@ struct ProcessorSpeed {
   double f64_flops_per_second = 0;
 };
 
-/// Measures on this core, in a thread of its own (about 0.2 s of the core).
+/// Measures the core with the number `core`, in a new thread on it. Takes about 0.2 s.
 ProcessorSpeed measure_processor(int core);
 
 }  // namespace hone

@@ -40,7 +40,8 @@ Value facts_of_profile(const Task& task, const EvaluatorOptions& options,
 std::vector<std::string> findings_in(const Value& facts);
 
 /// The device's facts. A processor's also have its clock rate, vector width, and its rates of memory and arithmetic. The first call measures
-/// them on the core of `device`, whose thread calls before its first job, so that this device times nothing meanwhile.
+/// them on the core of `device`. The evaluator makes it in that device's thread before the first job, so the device times nothing
+/// at the same time.
 Value facts_with_speed(Value facts, const EvaluatorOptions& options, std::size_t device);
 
 /// The facts of the tool `hardware`.

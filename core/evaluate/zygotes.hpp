@@ -15,9 +15,8 @@
 
 namespace hone {
 
-/// [any thread] One zygote for each Use. begin() starts them all, and so does the first spawn().
-/// Rationale: the addresses that a submission finds in its own
-/// process say nothing about the processes of reference and baseline. That of recordings has another driver.
+/// [any thread] One zygote for each Use; that of recordings only if modules are recorded. begin() starts them, and each spawn()
+/// starts those that are missing. Rationale: the addresses that a submission finds in its own process say nothing about the processes of reference and baseline. That of recordings has another driver.
 class Zygotes {
  public:
   enum class Use { kTrusted, kSubmission, kRecording };

@@ -164,7 +164,8 @@ class Rules {
     };
     for (const CodeBlock& block : input_.code.blocks) {
       if (!block.is_loop || block.calls + block.divisions + block.gathers == 0) continue;
-      // The compiler moves what is rarely executed to a function NAME.cold. Rare divisions cost little.
+      // Functions NAME.cold have the code that, according to the compiler, rarely runs. A loop of few divisions loses little
+      // time by them.
       if (block.function.ends_with(".cold")) continue;
       if (block.calls + block.gathers == 0 && block.divisions * kPerDivision < block.instructions)
         continue;
@@ -182,7 +183,8 @@ class Rules {
         "The innermost loop " + place_of(*slowest) + " has " + text + " in " +
             counted_text(slowest->instructions, "instruction") + ".");
   }
-  /// Unless another loop has the widest vectors: then the narrow one is probably for the rest of the elements.
+  /// A loop with narrow vectors. If another loop has the widest ones, the narrow loop probably handles the remaining elements,
+  /// so it is not mentioned.
   void narrow_vectors() {
     const double widest = fact(input_.device, "vector_bytes");
     for (const LoopRemark& loop : input_.code.loops) {
@@ -285,8 +287,8 @@ class Rules {
       return add(0.2, moved + ". The data comes from the caches: memory does not limit it.");
     const Speedup& speedup = *input_.verdict.speedup;
     if (is_memory_bound() && speedup.baseline_us < kFaster * speedup.time_us)
-      return add(0.75, moved + ". The baseline does the same in " + time_text(speedup.baseline_us) +
-                           ", so memory does not limit it yet.");
+      return add(0.75, moved + ". The baseline takes " + time_text(speedup.baseline_us) +
+                           " for the same work, so memory does not limit this kernel yet.");
     if (is_memory_bound())
       return add(0.75, moved + ". It is memory-bound: less data or fewer passes help most.");
     const bool wide = std::any_of(input_.code.blocks.begin(), input_.code.blocks.end(),
@@ -303,7 +305,7 @@ class Rules {
             advice);
   }
 
-  /// Only if arithmetic limits the task more than memory does.
+  /// Only if arithmetic is nearer to its limit than memory, or if the data comes from caches.
   void arithmetic() {
     if (std::isnan(figures_.flops_share)) return;
     if (figures_.flops_share < figures_.memory_share && !is_from_cache()) return;
@@ -329,8 +331,8 @@ class Rules {
     if (!text.empty()) add(0.25, "The report on the code left out " + text + ".");
   }
 
-  static constexpr int kPerDivision = 25;  // instructions; with more, a division is rare
-  static constexpr double kFaster = 0.9;   // of the time: faster than noise
+  static constexpr int kPerDivision = 25;  // instructions; with more for each, divisions are few
+  static constexpr double kFaster = 0.9;   // of the kernel's time: a difference above noise
   static constexpr double kMemoryBound = 0.6;
   static constexpr double kComputeBound = 0.6;
   static constexpr double kOtherUnits = 1.05;  // above it, the vector units did not do all of it

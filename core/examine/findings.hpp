@@ -13,9 +13,9 @@ struct ProfileFigures {
   double bytes = 0, bytes_per_second = 0;
   double memory_share = 0;  ///< of what the device can read from memory
   double cycles_per_output = 0;
-  /// What the device can do in a second, of a processor on the cores that the task grants.
+  /// Peak rates of the device; on a processor, those of the cores that the task grants.
   double peak_bytes_per_second = 0, peak_flops_per_second = 0;
-  /// Floating-point operations of the task; each byte that must be moved has `intensity` of them.
+  /// `flops`: floating-point operations of a call. `intensity`: `flops` for each byte of `bytes`.
   double flops = 0, flops_per_second = 0, flops_share = 0, intensity = 0;
 };
 

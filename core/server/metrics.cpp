@@ -27,8 +27,7 @@ constexpr CounterRow kCounters[] = {
     {"malformed", "hone_malformed_messages_total", "Messages that could not be read."},
     {"busy", "hone_busy_replies_total",
      "Requests that failed with resource_exhausted: a full queue, a limit of the server or of a "
-     "client, "
-     "too little memory, or a full disk."},
+     "client, too little memory, or a full disk."},
     {"connections_seen", "hone_connections_total", "Connections since the start."},
     {"connections_stalled", "hone_stalled_connections_total",
      "Connections given up because they did not read."},

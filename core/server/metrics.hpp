@@ -56,7 +56,7 @@ class Metrics {
   void answered_client(const std::string& client, Code code);
 
   std::uint64_t malformed = 0;    ///< messages refused before their verb
-  std::uint64_t busy = 0;         ///< refused because a queue, limit or quota was full
+  std::uint64_t busy = 0;         ///< replies with resource_exhausted
   std::uint64_t connections = 0;  ///< since the start
   std::uint64_t stalled = 0;      ///< connections whose outbox was full because they did not read
   std::uint64_t replies_dropped = 0;    ///< replies to closed connections

@@ -38,17 +38,16 @@ std::string_view verb_name(Verb verb) {
 
 Result<Verb> parse_verb(std::string_view name, Door door, const std::string& main_endpoint,
                         const std::string& control_endpoint) {
-  for (const VerbRow& row : verb_rows()) {
-    const wire::VerbFacts& facts = row.facts();
-    if (facts.name != name) continue;
-    const bool on_main = facts.endpoints != wire::Endpoints::kControl;
-    const bool on_control = facts.endpoints != wire::Endpoints::kMain;
-    if (door == Door::kControl ? on_control : on_main || control_endpoint.empty()) return row.verb;
-    return failed_precondition(
-        std::string(name) + " is served on the " +
-        (on_main ? "main endpoint " + main_endpoint : "control endpoint " + control_endpoint));
-  }
-  return Error{Code::kUnimplemented, unknown_name("verb", name.substr(0, 32), verb_names())};
+  const wire::VerbFacts* facts = wire::find_verb(name);
+  if (facts == nullptr)
+    return Error{Code::kUnimplemented, unknown_name("verb", name.substr(0, 32), verb_names())};
+  const bool on_main = facts->endpoints != wire::Endpoints::kControl;
+  const bool on_control = facts->endpoints != wire::Endpoints::kMain;
+  if (door == Door::kControl ? on_control : on_main || control_endpoint.empty())
+    return static_cast<Verb>(facts - wire::AllRequests::kVerbs);
+  return failed_precondition(
+      std::string(name) + " is served on the " +
+      (on_main ? "main endpoint " + main_endpoint : "control endpoint " + control_endpoint));
 }
 
 std::vector<std::string> verb_names() {

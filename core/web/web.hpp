@@ -26,7 +26,8 @@ struct WebSources {
 
 /// Requests for episodes and names that read the journal at the same time; others get 503.
 constexpr int kJournalReaders = 8;
-/// Requests for figures at the same time; others get 503. They can wait for one that reads a whole journal.
+/// Requests for figures at the same time; others get 503. Their limit is separate, because they can wait for a request that reads
+/// a whole journal.
 constexpr int kFigureReaders = 8;
 
 /// Requests for the live view at the same time; others get 503.

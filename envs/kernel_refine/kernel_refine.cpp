@@ -133,15 +133,14 @@ class KernelRefine final : public Environment {
   static const RefineSettings& own(const EpisodeView& view) {
     return static_cast<const RefineSettings&>(view.settings);
   }
-  /// The rules of turns after these calls, each of which can cost turns. Rationale: only calls with an answer do. A journal has
-  /// no others, and a lost connection must not cost an honest client turns.
-  static TurnRules rules_after(const EpisodeView& view, std::span<const CallFacts> calls) {
+  /// The rules of turns after the calls so far, each of which can cost turns. Rationale: only calls with an answer do. A journal
+  /// has no others, and a lost connection must not cost an honest client turns.
+  static TurnRules rules(const EpisodeView& view) {
     TurnRules rules = own(view).rules;
     const auto done = static_cast<std::int64_t>(view.turns.size());
-    rules.max_turns = std::max(rules.max_turns - turns_of(own(view).tools, calls), done);
+    rules.max_turns = std::max(rules.max_turns - turns_of(own(view).tools, view.calls), done);
     return rules;
   }
-  static TurnRules rules(const EpisodeView& view) { return rules_after(view, view.calls); }
   /// The language of the options, or all languages of the task.
   static std::vector<std::string> languages(const EpisodeView& view) {
     if (!own(view).language.empty()) return {own(view).language};
@@ -231,9 +230,9 @@ Value KernelRefine::observe_call(const EpisodeView& view, const Value& action, T
   const std::int64_t turn = static_cast<std::int64_t>(view.turns.size()) + 1;
   const std::int64_t call = 1 + calls_in_turn(view.calls, turn);
   const CallFacts made{turn, call, std::string(enum_name(tool))};
-  std::vector<CallFacts> answered(view.calls.begin(), view.calls.end());
-  answered.push_back(made);
-  const TurnRules after = rules_after(view, answered);
+  const std::int64_t turns = turns_of(own(view).tools, std::span(&made, 1));
+  TurnRules after = rules(view);
+  after.max_turns = std::max(after.max_turns - turns, turn - 1);
   const std::int64_t turns_left = after.max_turns - turn + 1;
   const bool has_verdict_only = found.verdict && found.facts.as_map().empty();
   std::string text, cost;
@@ -245,7 +244,7 @@ Value KernelRefine::observe_call(const EpisodeView& view, const Value& action, T
     text = facts_text(tool, found.facts);
   }
   while (text.ends_with('\n')) text.pop_back();
-  if (const std::int64_t turns = turns_of(own(view).tools, std::span(&made, 1)); turns > 0)
+  if (turns > 0)
     cost = "\nThis call cost " + count(turns, "turn", "turns") +
            (has_verdict_only ? "."  // whose text has the turns that are left
                              : "; " + count(turns_left, "turn is", "turns are") + " left.");
@@ -330,7 +329,8 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
   const Stop stopped = stop(view, result);
   const double best_before = best_speedup(view.turns);
   const auto turn = static_cast<std::int64_t>(view.turns.size()) + 1;
-  const std::int64_t turns_left = stopped.ended() ? 0 : rules(view).max_turns - turn;
+  const TurnRules now = rules(view);
+  const std::int64_t turns_left = stopped.ended() ? 0 : now.max_turns - turn;
   std::string feedback = messages_.feedback({view.task, offered, own(view), result, turns_left,
                                              stopped.ended(), best_before, view.backend});
 
@@ -339,7 +339,7 @@ Value KernelRefine::observe(const EpisodeView& view, const Value& action,
        {"messages", Value::array({message("assistant", echo(action)), message("user", feedback)})},
        {"feedback", std::move(feedback)},
        {"code", source_of(view, action)}});
-  add_turns(observation, view, rules(view), &result);
+  add_turns(observation, view, now, &result);
   add_tools_left(observation, view, used_calls(view));
   return observation;
 }

@@ -151,7 +151,8 @@ void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
   words["reason"] = cut_end(valid_utf8(verdict.reason), kReasonMax);
   words["reason_sentence"] = sentence(words["reason"]);
   words["signal_meaning"] = signal_meaning(verdict.signal);
-  // A missing remainder reads or writes beyond the end. Cheats and forbidden system calls have other causes.
+  // A kernel without code for the remaining elements accesses memory beyond the end. Cheating and forbidden system calls have
+  // other causes.
   const bool may_be_beyond_the_end =
       verdict.signal.empty() || verdict.signal == "SIGSEGV" || verdict.signal == "SIGBUS";
   if (may_be_beyond_the_end && verdict.caught.empty())

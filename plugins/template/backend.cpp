@@ -1,6 +1,6 @@
 // my_backend: a backend whose device is memory of this machine. The threads of a kernel run one after another.
 //
-// For your device, replace the compiler in built(), and the bodies below "device" and "running" by calls of its
+// For your device, replace the compiler in built(), and the bodies below "device" and "running" with calls of its
 // driver. hone/backend.h says what each function must do. hone calls describe() in its own process, and build() in
 // a sandboxed builder. The judge and the candidate of a submission each open the device, and share buffers by
 // file descriptor.
@@ -33,7 +33,6 @@ struct Entry {
 };
 
 struct hone_device {
-  uint32_t index;
   std::vector<std::unique_ptr<char[]>> pinned = {};
 };
 struct hone_buffer {
@@ -61,7 +60,7 @@ using hone::plugin::Value;
 constexpr char kLanguage[] = "my_backend", kSuffix[] = ".cpp", kDeviceName[] = "host memory";
 
 /// Precedes each source: C++ with kernels, thread numbers and atomics, but without shared memory and barriers.
-/// hone's own kernels, which are in core/judge/harness, need no more.
+/// core/judge/harness/harness.cu needs no more. known_answer.cu does, so kKnownAnswer replaces it.
 constexpr char kLanguageText[] = R"text(
 #include <cmath>
 #include <cstdint>
@@ -113,7 +112,7 @@ struct Entry {
 }
 )text";
 
-/// core/judge/harness/known_answer.cu without shared memory and barriers.
+/// Computes the same as core/judge/harness/known_answer.cu, without shared memory and barriers.
 constexpr char kKnownAnswer[] = R"text(
 __constant__ uint32_t factors[8] = {0x9E3779B1u, 0x85EBCA6Bu, 0x7FEB352Du, 0x846CA68Bu,
                                     0xC2B2AE35u, 0x27D4EB2Fu, 0x165667B1u, 0xD3A2646Du};
@@ -261,7 +260,7 @@ int32_t open_device(const hone_host*, uint32_t index, hone_device** out, hone_er
   return guard(error, [&] {
     if (index != 0)
       fail(HONE_NOT_FOUND, "device " + std::to_string(index) + ", expected device 0");
-    *out = new hone_device{index};
+    *out = new hone_device{};
   });
 }
 
@@ -271,7 +270,7 @@ int32_t facts(hone_device*, hone_sink* out, hone_error* error) {
   return guard(error, [&] { hone::plugin::write(out, device_facts()); });
 }
 
-/// Maps memory and owns the descriptor, also if it fails.
+/// Maps memory. Takes the descriptor, and closes it on failure.
 hone_buffer* mapped(int fd, uint64_t bytes) {
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base != MAP_FAILED) return new hone_buffer{fd, bytes, static_cast<char*>(base)};
@@ -319,7 +318,7 @@ int32_t import_buffer(hone_device*, int32_t fd, uint64_t bytes, hone_buffer** ou
   });
 }
 
-/// Null: hone uses the memory only through this table, as it does with memory of a device.
+/// Null: hone accesses the memory only through the functions of this table, as with a device's memory.
 void* map_buffer(hone_buffer*) { return nullptr; }
 
 char* inside(hone_buffer* buffer, uint64_t at, uint64_t size) {
@@ -393,7 +392,8 @@ int32_t load(hone_device*, int32_t fd, hone_artifact** out, hone_error* error) {
   return guard(error, [&] {
     if (!is_complete(fd))
       fail(HONE_INVALID_ARGUMENT, "load: not an artifact of my_backend, or one that is cut short");
-    // The descriptor and the library stay open: dlopen() knows a library by its path.
+    // The descriptor and the library stay open. dlopen() identifies a library by its path, so a reused descriptor number
+    // would give the old library.
     const int own = duplicate(fd);
     void* library = dlopen(("/proc/self/fd/" + std::to_string(own)).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {

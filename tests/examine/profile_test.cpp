@@ -237,7 +237,8 @@ TEST(Profile, BaselineThatMovesTheSameDataFaster_IsNamed) {
   verdict.speedup->baseline_us = 800;
   EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = processor()}),
             "A call has to move at least 8 MB and takes 1 ms: 8 GB/s, 80 % of the memory's "
-            "bandwidth. The baseline does the same in 800 µs, so memory does not limit it yet.");
+            "bandwidth. The baseline takes 800 µs for the same work, so memory does not limit this "
+            "kernel yet.");
 }
 
 TEST(Profile, ScalarLoopOfAMemoryBoundKernel_IsNotMentioned) {

@@ -392,8 +392,8 @@ function overTime(intervals, key, said, logarithmic) {
   const values = points.map((one) => one[key]), [least, most] = [Math.min(...values), Math.max(...values)];
   let [low, high] = logarithmic ? [Math.min(0.8, least / 1.05), Math.max(1.3, most * 1.05)] : [Math.min(0, least), Math.max(0, most)];
   if (high - low < 1e-9) high = low + 1;
-  const scale = logarithmic ? (SCALES.find(([limit]) => high / low < limit) || SCALES.at(-1))[1] : null;
-  // From mark to mark, so that the highest and the lowest point can be read.
+  const scale = logarithmic ? scaleOf(low, high) : null;
+  // The axis begins and ends at a mark, so that the values of the lowest and the highest point can be read.
   if (scale) [low, high] = [scale.filter((mark) => mark <= low).at(-1) ?? low, scale.find((mark) => mark >= high) ?? high];
   const [begin, end] = [intervals[0].from, intervals.at(-1).to];
   const x = (one) => left + 8 + ((width - left - 16) * ((one.from + one.to) / 2 - begin)) / (end - begin);
@@ -457,7 +457,7 @@ function overTimeCard(view, query) {
       if (!named) offer(list((await get(api("/api/names", {journal}))).tasks));
       named = true;
     } catch (error) {
-      failed = true; // A long read goes on at the next request.
+      failed = true; // ask again soon: if a long read was cancelled, the next request continues it
       setText(said, error.message);
       shown = "";
       if (!(error instanceof Failure)) console.error(error);
@@ -739,6 +739,7 @@ function episodesView(query) {
 
 const SCALES = [[1.9, [0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4]], [6, [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 6]],
   [200, [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32, 64, 128]], [Infinity, [1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000, 1e4]]];
+const scaleOf = (low, high) => (SCALES.find(([most]) => high / low < most) || SCALES.at(-1))[1];
 
 /** Speedups by turn. Turns without a speedup are crosses below the axis. */
 function course(turns) {
@@ -752,7 +753,7 @@ function course(turns) {
   const high = top / low < 6 ? top : Math.max(top, top / low < 90 ? 2.2 : 11); // so that at least one mark is above 1
   const x = (turn) => left + 20 + ((width - left - 40) * (turn - 1)) / Math.max(turns.at(-1).turn - 1, 1);
   const y = (value) => 8 + ((bottom - 16) * Math.log(high / value)) / Math.log(high / low);
-  const marks = (SCALES.find(([most]) => high / low < most) || SCALES.at(-1))[1].filter((mark) => mark >= low && mark <= high);
+  const marks = scaleOf(low, high).filter((mark) => mark >= low && mark <= high);
   const every = Math.ceil(turns.length / (width / 45));
   const label = (at, text, anchor, from) => s("text", {x: from, y: at, class: "label", "text-anchor": anchor}, text);
   const isWrong = (turn) => turn.verdict && turn.verdict.outcome !== "correct";

@@ -30,7 +30,8 @@ struct CompilerRun {
   std::string output;      ///< stdout and stderr, at most 256 KiB
 };
 
-/// Runs a program and kills it at the time limit. HONE_FAILED_PRECONDITION if it cannot be started.
+/// Runs a program and kills it at the time limit. Fails with HONE_FAILED_PRECONDITION if the program cannot be started, and
+/// with HONE_UNAVAILABLE if there is no pipe for its output.
 ///
 ///   const CompilerRun run = run_compiler({"/usr/bin/g++", "kernel.cpp"}, options.at("seconds").as_double());
 ///   result.set("failure", build_failure(run));
@@ -88,7 +89,7 @@ inline CompilerRun run_compiler(const std::vector<std::string>& command, double 
   return run;
 }
 
-/// The failure that gcc, clang and collect2 report of a process that they started, "" for none.
+/// The failure of a child process that gcc, clang or collect2 reports in its output; "" for none.
 inline std::string failure_in(std::string_view output) {
   struct Phrase {
     std::string_view text, failure;
@@ -109,7 +110,7 @@ inline std::string failure_in(std::string_view output) {
 /// The member "failure" of a build's result (hone_backend_factory::build), "" if the run succeeded.
 inline std::string build_failure(const CompilerRun& run) {
   if (run.starved) return "starved";
-  // A warning of a successful run quotes the source, which can contain each of the phrases.
+  // Warnings of a successful run quote the source, which can contain any of the phrases.
   if (!run.timed_out && WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0) return "";
   const std::string reported = failure_in(run.output);
   const int signal = WIFSIGNALED(run.status) ? WTERMSIG(run.status) : 0;

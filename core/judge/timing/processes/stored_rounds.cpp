@@ -19,7 +19,8 @@ constexpr int kCopiesOfOutputs = 2;
 // the share of the device's memory that stays free.
 constexpr std::uint64_t kContexts = 4, kContextBytes = std::uint64_t{512} << 20, kReserveShare = 64;
 
-// Pause before outputs are read in a test that switches the witness off: an attack that writes them late need not win a race.
+// Pause before outputs are read, only in tests that switch the witness off. It lets an attack that writes outputs late succeed
+// every time.
 constexpr std::chrono::milliseconds kUnwitnessedDelay{50};
 
 /// Upper bound of the memory that the reference takes besides its arena: inputs, parameters and outputs as double, and its own

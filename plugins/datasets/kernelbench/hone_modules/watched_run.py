@@ -60,7 +60,7 @@ PRODUCTS_WITHOUT_FORMULA = frozenset((
     "mv", "addmv", "dot", "vdot", "outer", "addr", "addbmm", "_trilinear", "_cdist_forward",
     "mkldnn_rnn_layer", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "mkldnn_linear", "mkldnn_convolution",
     "_native_multi_head_attention", "_transformer_encoder_layer_fwd",
-    # In inference mode, these arrive whole.
+    # In inference mode, torch does not decompose these.
     "linear", "matmul", "einsum", "bilinear", "scaled_dot_product_attention",
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell",
@@ -74,7 +74,7 @@ class Flops(TorchDispatchMode):
     """
 
     COUNT_MAX = 1 << 62
-    # The operator of processors, which torch's table does not have, has the arguments of a device's.
+    # torch's table lacks the CPU's operator. Its arguments are those of the CUDA operator.
     ON_PROCESSORS = "aten::_scaled_dot_product_flash_attention_for_cpu"
 
     def __init__(self) -> None:

@@ -97,9 +97,9 @@ INSTRUCTIONS = """hone judges compute kernels. It builds a submission, checks it
 compares its speed with a baseline. Call list_tasks, then get_task for the prompt, then submit. \
 Read the feedback, and submit a better kernel with the same episode. Before you submit, you can \
 examine a kernel: check, compile, sanitize, profile, disassemble, hardware. A call leaves \
-the turn open. Each tool has a few uses in an episode, and may cost turns: turns_left has what is \
-left. Each episode has its own score. An unscored turn has no reward: the result says what to do \
-next."""
+the turn open. Each tool has a limited number of uses in an episode; left has the uses that are \
+left. A call may also cost turns; turns_left has the turns that are left. Each episode has its own \
+score. An unscored turn has no reward: the result says what to do next."""
 
 
 class Listed(TypedDict):
