@@ -40,14 +40,22 @@ DeviceMemory memory(std::size_t bytes, const void* content = nullptr) {
   return made;
 }
 
-TEST(Harness, FillsAsTheProcessorDoes) {
+/// A kernel of the judge's device code; null: it was not built.
+CUfunction harness_kernel(const std::string& name) {
   const std::string source =
       read_file(test::source_dir() / "core/judge/harness/harness.cu").value();
   Built built;
-  const CUmodule module = loaded(source, {"hone_fill"}, built);
-  ASSERT_NE(module, nullptr);
-  CUfunction fill = nullptr;
-  HONE_CU(cuModuleGetFunction(&fill, module, built.lowered[0].c_str()));
+  const CUmodule module = loaded(source, {name}, built);
+  CUfunction kernel = nullptr;
+  if (module != nullptr) {
+    EXPECT_EQ(cuModuleGetFunction(&kernel, module, built.lowered[0].c_str()), CUDA_SUCCESS);
+  }
+  return kernel;
+}
+
+TEST(Harness, FillsAsTheProcessorDoes) {
+  const CUfunction fill = harness_kernel("hone_fill");
+  ASSERT_NE(fill, nullptr);
   // The places of harness.cu; kinds whose parameters are derived from seeds are the workbench's.
   const std::pair<const char*, std::uint64_t> kinds[] = {
       {"normal", 0}, {"uniform", 1}, {"integers", 2}, {"constant", 3},
@@ -69,6 +77,74 @@ TEST(Harness, FillsAsTheProcessorDoes) {
       fill_tensor(expected.data(), type, kCount, g, kSeed);
       EXPECT_EQ(got, expected) << kind << " " << dtype_name(type);
     }
+  }
+}
+
+std::uint64_t word_of(double value) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof word);
+  return word;
+}
+
+/// Values of about 1, and their copy on the device.
+struct Values {
+  explicit Values(std::uint64_t count) : host(count), device(memory(count * sizeof(float))) {
+    fill_tensor(host.data(), DType::kF32, count, {"uniform", 0.5, 2}, kSeed);
+    EXPECT_EQ(cuMemcpyHtoD_v2(device.at, host.data(), count * sizeof(float)), CUDA_SUCCESS);
+  }
+  std::vector<float> host;
+  DeviceMemory device;
+};
+
+constexpr std::uint64_t kF32 = 0, kOfRms = 7, kLargest = 11;
+
+TEST(Harness, SquaresOfEachStretch_AreAddedUp) {
+  const CUfunction rms = harness_kernel("hone_rms");
+  ASSERT_NE(rms, nullptr);
+  constexpr std::uint64_t kCount = 70'001;
+  const Values values(kCount);
+  for (const std::uint64_t step : {7ull, 1000ull, 1024ull, 5000ull, 70'001ull}) {
+    const std::uint64_t stretches = (kCount + step - 1) / step;
+    std::vector<double> got(stretches, 0), expected(stretches, 0);
+    for (std::uint64_t i = 0; i < kCount; ++i)
+      expected[i / step] += double{values.host[i]} * double{values.host[i]};
+    const DeviceMemory sums = memory(stretches * sizeof(double), got.data());
+    std::uint64_t item[13] = {values.device.at, values.device.at, kF32, kCount, step};
+    item[kOfRms] = word_of(1);
+    item[kLargest] = word_of(1e300);
+    const DeviceMemory table = memory(sizeof item, item);
+    HONE_CU(launch(rms, shape(2, 64), table.at, sums.at));
+    HONE_CU(cuCtxSynchronize());
+    HONE_CU(cuMemcpyDtoH_v2(got.data(), sums.at, stretches * sizeof(double)));
+    for (std::uint64_t stretch = 0; stretch < stretches; ++stretch)
+      ASSERT_NEAR(got[stretch], expected[stretch], 1e-9 * expected[stretch]) << step;
+  }
+}
+
+/// The number of elements outside of a tolerance of a fifth of the RMS of each row, or of the whole tensor.
+TEST(Harness, ElementsOutside_AreCounted) {
+  const CUfunction compare = harness_kernel("hone_compare");
+  ASSERT_NE(compare, nullptr);
+  constexpr std::uint64_t kRow = 1500, kRows = 3, kCount = kRow * kRows;
+  const Values expected(kCount);
+  std::vector<float> changed = expected.host;
+  changed[3] += 100;          // in the first row
+  changed[kRow + 5] += 0.3f;  // outside of a fifth of the RMS of its row, which is given as 1
+  changed[kRow + 6] += 1e-4f;
+  const DeviceMemory got = memory(kCount * sizeof(float), changed.data());
+  for (const std::uint64_t step : {kRow, kCount}) {
+    std::vector<double> sums(kRows, step == kRow ? 1.0 * kRow : 9.0 * kCount);
+    const DeviceMemory sums_at = memory(sums.size() * sizeof(double), sums.data());
+    std::uint64_t item[13] = {got.at, expected.device.at, kF32, kCount, step};
+    item[kOfRms] = word_of(0.2);
+    const DeviceMemory table = memory(sizeof item, item);
+    std::vector<std::uint64_t> results(4, 0);
+    const DeviceMemory results_at = memory(4 * sizeof(std::uint64_t), results.data());
+    HONE_CU(launch(compare, shape(2, 64), table.at, sums_at.at, results_at.at));
+    HONE_CU(cuCtxSynchronize());
+    HONE_CU(cuMemcpyDtoH_v2(results.data(), results_at.at, 4 * sizeof(std::uint64_t)));
+    EXPECT_EQ(results[0], step == kRow ? 2u : 1u);           // the RMS of the whole is given as 3
+    EXPECT_EQ(static_cast<std::uint32_t>(~results[2]), 3u);  // the worst
   }
 }
 

@@ -147,9 +147,10 @@ extern "C" __global__ void hone_fill(const u64* table) {
   const u64* item = table + (u64)blockIdx.y * kWords;
   const u64 address = item[0], dtype = item[2], seed = item[6], other = item[7], span = item[9];
   const double a = double_of(item[4]), b = double_of(item[5]);
+  const u64 count = item[1], kind = item[3];
   const float fa = (float)a, fb = (float)b;
-  for (u64 i = first(); i < item[1]; i += stride()) {
-    switch (item[3]) {
+  for (u64 i = first(); i < count; i += stride()) {
+    switch (kind) {
       case kUniform: store(address, dtype, i, add(fa, mul(add(fb, -fa), unit(seed, i)))); break;
       case kIntegers: {
         const u64 wide = (u64)mixed(seed, 2 * i) << 32 | mixed(seed, 2 * i + 1);
@@ -170,7 +171,7 @@ extern "C" __global__ void hone_fill(const u64* table) {
       case kTies: store(address, dtype, i, mul(normal(other, mixed(seed, i) % span), fb)); break;
       case kSparse: store(address, dtype, i, unit(other, i) < fa ? 0.0f : mul(normal(seed, i), fb)); break;
       case kRamp: store(address, dtype, i, add(a, mul(b, (double)i))); break;
-      case kOffsets: store(address, dtype, i, offset(seed, i, item[1], a, b)); break;
+      case kOffsets: store(address, dtype, i, offset(seed, i, count, a, b)); break;
       default: store(address, dtype, i, add(fa, mul(normal(seed, i), fb))); break;
     }
   }
@@ -184,14 +185,20 @@ extern "C" __global__ void hone_load(const u64* table) {
   const u64* item = table + (u64)blockIdx.y * kWords;
   u8* const arena = (u8*)item[0];
   const u64 begin = item[1], payload = item[2], bytes = item[3], end = item[4], words = bytes / 4;
-  for (u64 at = begin + first(); at < payload; at += stride()) arena[at] = pattern(item[8], at);
-  for (u64 at = payload + bytes + first(); at < end; at += stride()) arena[at] = pattern(item[8], at);
+  // Read once: the compiler must assume that the stores below change the table.
+  const u64 source = item[5], kind = item[6], poison = item[7], canaries = item[8], step = stride();
+  for (u64 at = begin + first(); at < payload; at += step) arena[at] = pattern(canaries, at);
+  for (u64 at = payload + bytes + first(); at < end; at += step) arena[at] = pattern(canaries, at);
+  if (kind == 2) return;
   u32* const to = (u32*)(arena + payload);
-  const u32* const from = (const u32*)item[5];
-  if (item[6] == 2) return;
-  for (u64 i = first(); i < words; i += stride()) to[i] = item[6] == 0 ? from[i] : mixed(item[7], payload / 4 + i);
-  for (u64 at = payload + 4 * words + first(); at < payload + bytes; at += stride())
-    arena[at] = item[6] == 0 ? ((const u8*)from)[at - payload] : pattern(item[7], at);
+  const u32* const from = (const u32*)source;
+  if (kind == 0) {
+    for (u64 i = first(); i < words; i += step) to[i] = from[i];
+  } else {
+    for (u64 i = first(); i < words; i += step) to[i] = mixed(poison, payload / 4 + i);
+  }
+  for (u64 at = payload + 4 * words + first(); at < payload + bytes; at += step)
+    arena[at] = kind == 0 ? ((const u8*)from)[at - payload] : pattern(poison, at);
 }
 
 // Words: arena, begin, payload, bytes, end, master address (0: not compared), -, -, canary seed. found[2y] becomes 1
@@ -215,25 +222,27 @@ extern "C" __global__ void hone_inspect(const u64* table, u32* found) {
 // ---- comparing ----
 // Words: got, expected, dtype, count, elements of a stretch that shares one RMS,
 // atol, rtol, rms (doubles), place of its sums, scale in the place of the RMS (double, 0: none), whether the errors of
-// all elements are added up, the largest number that counts for the RMS (double), dtype of expected. A thread adds up pieces of a
-// stretch.
+// all elements are added up, the largest number that counts for the RMS (double), dtype of expected. A team of neighbouring
+// threads adds up a piece of a stretch. They read neighbouring elements, which a device does several times as fast.
 extern "C" __global__ void hone_rms(const u64* table, double* sums) {
   const u64* item = table + (u64)blockIdx.y * kWords;
-  const u64 piece = 256, count = item[3], step = item[4], pieces = (step + piece - 1) / piece;
+  const u64 expected = item[1], count = item[3], step = item[4], place = item[8], dtype = item[12];
   const double most = double_of(item[11]);
   if (double_of(item[7]) <= 0 || (item[2] != kF32 && item[2] != kF64 && item[2] != kF16 && item[2] != kBF16)) return;
-  const u64 stretches = (count + step - 1) / step;
-  for (u64 i = first(); i < stretches * pieces; i += stride()) {
+  // Large pieces of large stretches, so that few threads add to the same sum.
+  const u64 team = step < 1024 ? 1 : 32, share = (step + stride() - 1) / stride(), each = share > 256 ? share : 256;
+  const u64 piece = team * each, pieces = (step + piece - 1) / piece, stretches = (count + step - 1) / step;
+  for (u64 i = first() / team; i < stretches * pieces; i += stride() / team) {
     const u64 stretch = i / pieces, from = stretch * step + i % pieces * piece;
     u64 to = from + piece, end = (stretch + 1) * step;
     end = end < count ? end : count;
     to = to < end ? to : end;
     double sum = 0;
-    for (u64 at = from; at < to; ++at) {
-      const double x = element(item[1], item[12], at);
+    for (u64 at = from + first() % team; at < to; at += team) {
+      const double x = element(expected, dtype, at);
       if (fabs(x) <= most) sum += x * x;
     }
-    if (sum != 0) atomicAdd(sums + item[8] + stretch, sum);
+    if (sum != 0) atomicAdd(sums + place + stretch, sum);
   }
 }
 
@@ -274,17 +283,23 @@ extern "C" __global__ void hone_compare(const u64* table, const double* sums, u6
   const u64 dtype = item[2], count = item[3], step = item[4];
   const double atol = double_of(item[5]), rtol = double_of(item[6]), rms = double_of(item[7]);
   const double given = double_of(item[9]), most = largest_of(dtype);
+  const u64 got_at = item[0], expected_at = item[1], expected_dtype = item[12];
   const bool floats = dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBF16, adds = item[10] != 0;
+  const bool scales = floats && given <= 0 && rms > 0, by_stretch = scales && step < count;
+  double scale = given > 0 ? given : 0;
+  if (scales && !by_stretch) scale = sqrt(sums[item[8]] / (double)count);
   u64 wrong = 0, nans = 0, worst = 0;
   double squares = 0;
   for (u64 i = first(); i < count; i += stride()) {
-    const double got = element(item[0], dtype, i), expected = element(item[1], item[12], i);
+    const double got = element(got_at, dtype, i), expected = element(expected_at, expected_dtype, i);
+    if (floats && got == expected) continue;  // no error; most elements of an honest answer
     double badness = fabs(got - expected);
     bool outside = true;
     if (floats) {
-      const u64 stretch = i / step, from = stretch * step, left = count - from;
-      const double share = (double)(left < step ? left : step);
-      const double scale = given > 0 ? given : rms > 0 ? sqrt(sums[item[8] + stretch] / share) : 0;
+      if (by_stretch) {
+        const u64 stretch = i / step, left = count - stretch * step;
+        scale = sqrt(sums[item[8] + stretch] / (double)(left < step ? left : step));
+      }
       const double limit = (rms > 0 ? atol + rms * scale : atol) + rtol * fabs(expected);
       outside = !acceptable(got, expected, limit, most);
       if (adds && badness - atol > 0 && badness <= 1e300) {
@@ -295,7 +310,7 @@ extern "C" __global__ void hone_compare(const u64* table, const double* sums, u6
       }
       nans += outside && got != got && expected == expected;
       badness = badness <= 1e300 ? badness / (limit > 1e-300 ? limit : 1e-300) : 1e300;
-    } else if (dtype == kI64 ? ((const i64*)item[0])[i] == ((const i64*)item[1])[i] : got == expected) {
+    } else if (dtype == kI64 ? ((const i64*)got_at)[i] == ((const i64*)expected_at)[i] : got == expected) {
       continue;
     }
     wrong += outside;
