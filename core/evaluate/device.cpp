@@ -150,7 +150,6 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   JudgeRequest request = request_of(job, options_, key);
   request.runner = process.id;
   request.kept = is_kept;
-  request.uncontended = shared_.findings.uncontended.find(key);
   running_.set(process.process.get());
   circumstances_.has_begun = true;
   work_.set_step("load");
@@ -172,7 +171,6 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
     stop_judge();  // its state is unknown
     return judged.error().in("judge");
   }
-  if (judged->uncontended) shared_.findings.uncontended.keep(key, *judged->uncontended);
   DeviceResult result{std::move(judged->judgement), std::nullopt};
   if (!is_of_submission(result.judgement)) {
     slots_.drop(key);

@@ -124,17 +124,14 @@ JudgeCallbacks Device::judge_callbacks() {
     if (shares && !lock_.is_exclusive()) pool_.open_ahead();
     return shares;
   };
-  // The judge offers to yield between two pieces of work. If its submission is frozen, the lane yields now. Otherwise the
-  // answer tells the judge whether to freeze it first.
-  callbacks.yield = [this](bool still) -> Result<bool> {
-    if (!still || !lock_.blocks_timing()) return !still && lock_.blocks_timing();
-    HONE_TRY(wait_for_lanes([this] {
+  callbacks.yield = [this]() -> Status {
+    if (!lock_.blocks_timing()) return {};
+    return wait_for_lanes([this] {
       // Making or ending a context disturbs a measurement.
       pool_.await_ended();
       pool_.wait_until_open();
       return lock_.yield();
-    }));
-    return false;
+    });
   };
   return callbacks;
 }

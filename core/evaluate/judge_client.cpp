@@ -179,9 +179,9 @@ Status JudgeClient::answer(const JudgeCall& call, const OnStage& on_stage) {
   } else if (std::holds_alternative<ShareCall>(call)) {
     HONE_TRY(callbacks_.share());
     answer = ShareAnswer{};
-  } else if (const auto* offer = std::get_if<YieldCall>(&call)) {
-    HONE_ASSIGN(const bool wanted, callbacks_.yield(offer->still));
-    answer = YieldAnswer{wanted};
+  } else if (std::holds_alternative<YieldCall>(call)) {
+    HONE_TRY(callbacks_.yield());
+    answer = YieldAnswer{};
   } else {
     HONE_TRY(callbacks_.end());
     answer = EndedAnswer{};

@@ -22,11 +22,10 @@ inline constexpr double kExitSeconds = 5;  ///< for a killed process to end
 struct JudgeCallbacks {
   std::function<Result<bool>()>
       quiet;  ///< locks the device exclusively; returns whether other lanes have something on it
-  std::function<Status()> share;  ///< shares the device again
-  std::function<Result<bool>(bool still)>
-      yield;                       ///< lets other lanes measure; returns whether one of them waits
-  std::function<Status()> end;     ///< ends the submission's process
-  std::function<double()> ends_s;  ///< time limit of this attempt's work (monotonic_s)
+  std::function<Status()> share;      ///< shares the device again
+  std::function<Status()> yield;      ///< lets other lanes measure that wait for it
+  std::function<Status()> end;        ///< ends the submission's process
+  std::function<double()> ends_s;     ///< time limit of this attempt's work (monotonic_s)
   std::function<std::string()> work;  ///< the judge's current work, for the log
 };
 

@@ -82,7 +82,7 @@ std::vector<std::string> TaskSlots::tasks_to_drop(const SlotRequest& request) co
 std::string TaskSlots::task_to_inherit(const std::vector<std::string>& to_drop,
                                        const SlotRequest& request) const {
   constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 30;
-  if (!uses_device(request.mode) || !uses_lanes(request.mode)) return "";
+  if (!uses_device(request.mode) || !has_module_reference(request.mode)) return "";
   const DeviceMemory& device = request.device;
   const auto found = std::find_if(to_drop.begin(), to_drop.end(), [&](const std::string& key) {
     const Installed& old = installed_.at(key);

@@ -12,12 +12,12 @@
 
 #include "base/result.hpp"
 #include "evaluate/build_pool.hpp"
-#include "evaluate/calibrations.hpp"
 #include "evaluate/judge_client.hpp"
 #include "evaluate/memory_budget.hpp"
 #include "evaluate/mode.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/process_pool.hpp"
+#include "evaluate/recent.hpp"
 #include "evaluate/sources.hpp"
 #include "model/task.hpp"
 
@@ -32,7 +32,6 @@ Task without_sources(const Task& task);
 struct TaskFindings {
   Recent<Calibration> baseline_times;
   Recent<ReferenceError> reference_errors;
-  UncontendedTimes uncontended;
 };
 
 /// A task that needs a slot.

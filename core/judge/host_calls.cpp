@@ -46,10 +46,10 @@ Status HostCalls::share() const {
   return answer ? Status() : Status(answer.error());
 }
 
-Result<bool> HostCalls::yield(bool still) const {
-  send(YieldCall{still});
-  HONE_ASSIGN(const YieldAnswer answer, receive<YieldAnswer>());
-  return answer.wanted;
+Status HostCalls::yield() const {
+  send(YieldCall{});
+  const auto answer = receive<YieldAnswer>();
+  return answer ? Status() : Status(answer.error());
 }
 
 Status HostCalls::await_end() const {

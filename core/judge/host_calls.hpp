@@ -19,8 +19,8 @@ class HostCalls {
   Result<bool> quiet() const;
   /// Shares the device again.
   Status share() const;
-  /// Offers to yield the device. Returns whether a judge waits that needs the submission frozen first.
-  Result<bool> yield(bool still) const;
+  /// Lets other judges measure that wait for it.
+  Status yield() const;
   /// Has the host end the submission's process; await_end() returns once nothing of it is left.
   void end() const { send(EndCall{}); }
   Status await_end() const;

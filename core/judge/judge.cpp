@@ -84,8 +84,6 @@ void Judge::serve(JudgeRequest request, std::vector<UniqueFd> fds) {
   const std::int64_t runner = request.runner;
   JudgedReply answer{judge(std::move(request), std::move(fds))};
   answer.kept = kept_.count(runner) != 0;
-  const UncontendedTime uncontended = std::exchange(uncontended_, {});
-  if (uncontended.calls > 0) answer.uncontended = uncontended;
   host_.reply(answer);
   if (spare_bytes_ == 0 || device_code_) return;
   if (auto spare = Arena::create(backend_, device_, spare_bytes_, true))
@@ -213,7 +211,6 @@ Judgement Judge::install(InstallRequest request, std::vector<UniqueFd> fds) {
     if (Judgement found = find_error(request, entry.task, entry.trusted); !passed(found))
       return found;
   } else {
-    entry.trusted.last = std::make_shared<BaselineBlock>();
     if (Judgement found = find_times(request, entry.task, entry.trusted); !passed(found))
       return found;
   }
@@ -265,19 +262,15 @@ Judgement Judge::judge(JudgeRequest request, std::vector<UniqueFd> fds) {
 Judgement Judge::judge_with(ProcessRunner& runner, const std::function<Round()>& set_up,
                             const JudgeRequest& request) {
   const auto reference = installed(TrustedRole::kReference, request.reference);
-  auto baseline = installed(TrustedRole::kBaseline, request.baseline);
+  const auto baseline = installed(TrustedRole::kBaseline, request.baseline);
   HONE_ASSERT(reference && baseline);
-  if (request.uncontended) baseline->uncontended = *request.uncontended;
   const SessionHost host = session_host();
-  Session session({request.task, seed_of(request.seed), request.settings, *reference, *baseline,
-                   runner, *workbench_, host});
-  if (Judgement begun = session.begin(); !passed(begun)) return begun;
   host.progress(JudgeStage::kLoad);
   const Round ready = set_up();
   if (ready.ending != Ending::kDone) return blame(ready, Culprit::kSubmission, {Place::kLoading});
-  Judgement judged = session.judge();
-  uncontended_ = session.uncontended();
-  return judged;
+  return Session({request.task, seed_of(request.seed), request.settings, *reference, *baseline,
+                  runner, *workbench_, host})
+      .judge();
 }
 
 Judgement Judge::judge_kept(const JudgeRequest& request, UniqueFd artifact, Plans plans,

@@ -56,7 +56,7 @@ class Judge {
   SessionHost session_host();
   Status await_quiet();
   Judgement expect_still();
-  Status give_way(const std::function<Status()>& stand_still);
+  Status give_way();
   Judgement judge_kept(const JudgeRequest& request, UniqueFd artifact, Plans plans,
                        std::uint64_t bytes, RunnerOptions options);
   Result<std::unique_ptr<Arena>> take_arena(std::uint64_t bytes);
@@ -84,7 +84,6 @@ class Judge {
   std::unique_ptr<Arena> spare_;
   std::uint64_t spare_bytes_ = 0;  ///< what the last submission needed
   bool others_present_ = false;    ///< other judges have something on the device
-  UncontendedTime uncontended_;    ///< found by the last session
 };
 
 }  // namespace hone

@@ -13,7 +13,7 @@ Judgement Judge::find_error(const InstallRequest& request, const Task& task,
     reference.error = request.known_error;
     return correct_so_far();
   }
-  const auto between = [this] { return device_code_ ? give_way(nullptr) : Status(); };
+  const auto between = [this] { return device_code_ ? give_way() : Status(); };
   return hone::find_error(task, static_cast<std::uint64_t>(request.seed), reference, *workbench_,
                           between);
 }
@@ -31,7 +31,7 @@ Judgement Judge::find_times(const InstallRequest& request, const Task& task,
   if (!device_code_)
     return calibrate(task, static_cast<std::uint64_t>(request.seed), *reference, baseline,
                      *workbench_);
-  if (Status gave = give_way(nullptr); !gave) return fault(gave.error());
+  if (Status gave = give_way(); !gave) return fault(gave.error());
   const auto times =
       BaselineTimes::make(task, static_cast<std::uint64_t>(request.seed), *reference, *workbench_);
   if (!times) return fault(times.error());

@@ -22,10 +22,6 @@ SessionHost Judge::session_host() {
   host.progress = [this](JudgeStage stage) { host_.begin(stage); };
   host.quiet = [this] { return await_quiet(); };
   host.share = [this] { return host_.share(); };
-  host.give_way = [this](const std::function<Status()>& stand_still) {
-    return give_way(stand_still);
-  };
-  host.others_present = [this] { return others_present_; };
   host.is_device_still = [this] { return !others_present_ || workbench_->is_still(); };
   host.end = [this] { host_.end(); };
   host.ended = [this] { return host_.await_end(); };
@@ -44,14 +40,7 @@ Judgement Judge::expect_still() {
   return busy_device();
 }
 
-/// Yields the device to a judge that waits to measure. With `stand_still` the host is asked twice: whether a judge waits, and
-/// then, with the submission frozen, to let it measure.
-Status Judge::give_way(const std::function<Status()>& stand_still) {
-  HONE_ASSIGN(const bool wanted, host_.yield(stand_still == nullptr));
-  if (!wanted) return {};
-  HONE_TRY(stand_still());
-  const auto yielded = host_.yield(true);
-  return yielded ? Status() : Status(yielded.error());
-}
+/// Lets other judges measure, if any of them waits. Nothing of this judge runs on the device meanwhile.
+Status Judge::give_way() { return host_.yield(); }
 
 }  // namespace hone

@@ -30,13 +30,9 @@ Session::Session(SessionInput input)
       clock_(input_, contention_, timings_),
       protocol_(make_protocol({input_, answers_, contention_, clock_, rules_, timings_})) {}
 
-Judgement Session::begin() {
-  return input_.settings.measure ? protocol_->before_loading() : correct_so_far();
-}
-
 Judgement Session::judge() {
   input_.host.progress(JudgeStage::kCheck);
-  Judgement result = checker_.check_all([this] { return protocol_->give_way(); });
+  Judgement result = checker_.check_all();
   if (!passed(result)) return result;
   if (input_.settings.measure) {
     input_.host.progress(JudgeStage::kMeasure);

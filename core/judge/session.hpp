@@ -17,22 +17,16 @@ namespace hone {
 
 /// One submission, one thread.
 ///
-///   Session session({task, seed, settings, reference, baseline, runner, workbench, host});
-///   if (Judgement begun = session.begin(); !passed(begun)) return begun;
-///   load the submission
-///   return session.judge();
+///   load the submission into `runner`
+///   return Session({task, seed, settings, reference, baseline, runner, workbench, host}).judge();
 class Session {
  public:
   explicit Session(SessionInput input);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Work before the submission is loaded.
-  Judgement begin();
   /// Checks the submission, then times it.
   Judgement judge();
-  /// The baseline's uncontended times that this session measured; no calls if it measured none.
-  UncontendedTime uncontended() const { return protocol_->uncontended(); }
 
  private:
   Judgement measure();

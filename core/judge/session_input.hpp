@@ -20,13 +20,8 @@ struct SessionHost {
 
   // On a device:
   /// `quiet` waits for exclusive use of the device, without new contexts. `share` ends that, and returns once no other judge
-  /// measures. During both calls the submission runs nothing: it is not loaded yet, is frozen, or has ended.
+  /// measures. During both calls the submission runs nothing.
   std::function<Status()> quiet = nullptr, share = nullptr;
-  /// Yields the device to judges that wait to measure. Called between two pieces of work, while the device is shared.
-  /// `stand_still` freezes the submission first, if a judge waits; null: nothing to freeze.
-  std::function<Status(const std::function<Status()>& stand_still)> give_way = nullptr;
-  /// Whether other judges have anything on the device.
-  std::function<bool()> others_present = nullptr;
   /// Whether the device is still, besides the judge's own work.
   std::function<bool()> is_device_still = nullptr;
   /// `end` ends the submission; `ended` returns once nothing of it is left.

@@ -40,15 +40,9 @@ struct ShareCall : NoFields {
   static constexpr std::string_view kName = "share";
 };
 
-/// The judge offers to yield the device between two pieces of work. → YieldAnswer
-struct YieldCall {
+/// Other judges may measure now: the judge is between two pieces of work. → YieldAnswer, once it may go on
+struct YieldCall : NoFields {
   static constexpr std::string_view kName = "yield";
-  bool still = false;  ///< its submission is frozen, or there is none: other judges may measure now
-
-  template <typename Self, typename Visit>
-  static void fields(Self& self, Visit& visit) {
-    visit("still", self.still);
-  }
 };
 
 /// The judge has seen enough of the submission and wants its process to end. → EndedAnswer
@@ -72,14 +66,8 @@ struct ShareAnswer : NoFields {
   static constexpr std::string_view kName = "share";
 };
 
-struct YieldAnswer {
+struct YieldAnswer : NoFields {
   static constexpr std::string_view kName = "yield";
-  bool wanted = false;  ///< a judge waits to measure: freeze the submission and offer again
-
-  template <typename Self, typename Visit>
-  static void fields(Self& self, Visit& visit) {
-    visit("wanted", self.wanted);
-  }
 };
 
 /// Nothing of the submission is left.

@@ -28,20 +28,4 @@ struct Calibration {
   }
 };
 
-/// Uncontended times of a baseline's rounds. Modules on a device only.
-struct UncontendedTime {
-  std::size_t calls = 0;  ///< of a round; 0: nothing is known
-  double seconds = 0;     ///< the median round
-  double floor_s = 0;     ///< the median empty round
-  bool held = false;      ///< limited to the times known before, so it can only lower them
-
-  template <typename Self, typename Visit>
-  static void fields(Self& self, Visit& visit) {
-    visit("calls", self.calls);
-    visit("seconds", self.seconds);
-    visit("floor_s", self.floor_s);
-    visit("held", self.held);
-  }
-};
-
 }  // namespace hone

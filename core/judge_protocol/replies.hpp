@@ -45,13 +45,11 @@ struct JudgedReply {
   static constexpr std::string_view kName = "judged";
   Judgement judgement;
   bool kept = false;  ///< the process may serve another submission
-  std::optional<UncontendedTime> uncontended = {};
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {
     visit("judgement", self.judgement);
     visit("kept", self.kept);
-    visit("uncontended", self.uncontended);
   }
 };
 

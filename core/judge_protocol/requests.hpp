@@ -90,8 +90,6 @@ struct JudgeRequest {
   MeasureSettings settings;
   std::int64_t seed = 0;
   FormPlans plans;
-  std::optional<UncontendedTime> uncontended =
-      {};  ///< of this baseline, from an earlier submission
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {
@@ -105,7 +103,6 @@ struct JudgeRequest {
     visit("settings", self.settings);
     visit("seed", self.seed);
     visit("plans", self.plans);
-    visit("uncontended", self.uncontended);
   }
 };
 

@@ -71,9 +71,9 @@ class JudgeClientTest : public testing::Test {
       seen_.emplace_back("share");
       return {};
     };
-    callbacks.yield = [this](bool still) -> Result<bool> {
-      seen_.emplace_back(still ? "yield, still" : "yield");
-      return !still;
+    callbacks.yield = [this]() -> Status {
+      seen_.emplace_back("yield");
+      return {};
     };
     callbacks.end = [this]() -> Status {
       seen_.emplace_back("end");
@@ -138,20 +138,17 @@ TEST_F(JudgeClientTest, CallsOfTheJudge_AreAnsweredBeforeTheReply) {
     ASSERT_TRUE(request) << request.error().message;
     EXPECT_EQ(std::get<JudgeRequest>(*request).pid, process_.pid());
     send(write_message(JudgeCall(StageCall{JudgeStage::kCheck})));
-    EXPECT_TRUE(ask<YieldAnswer>(YieldCall{false}).wanted);
-    EXPECT_FALSE(ask<YieldAnswer>(YieldCall{true}).wanted);
+    ask<YieldAnswer>(YieldCall{});
     EXPECT_TRUE(ask<QuietAnswer>(QuietCall{}).others);
     ask<EndedAnswer>(EndCall{});
     ask<ShareAnswer>(ShareCall{});
-    send(write_message(JudgeReply(JudgedReply{{}, true, UncontendedTime{2, 0.5, 0.1, false}})));
+    send(write_message(JudgeReply(JudgedReply{{}, true})));
   });
   const auto judged = judge();
   judge_side.join();
   ASSERT_TRUE(judged) << judged.error().message;
   EXPECT_TRUE(judged->kept);
-  EXPECT_EQ(judged->uncontended->calls, 2u);
-  EXPECT_EQ(seen_,
-            (std::vector<std::string>{"check", "yield", "yield, still", "quiet", "end", "share"}));
+  EXPECT_EQ(seen_, (std::vector<std::string>{"check", "yield", "quiet", "end", "share"}));
   EXPECT_FALSE(client_->awaits_reply());
 }
 

@@ -39,7 +39,7 @@ constexpr Isolation kAllMemory = {ProcessUse::kKept, DeviceUse::kAllMemory};
 void expect_rows(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.about);
-    History history = begin_run(RunKind::kFirst, Mode::kModuleOnDevice, true);
+    History history = begin_run(RunKind::kFirst, Mode::kRecordedModule, true);
     if (row.history) row.history(history);
     Finding finding;
     finding.circumstances.device = history.isolation.device;
@@ -179,7 +179,7 @@ TEST(Reruns, ResultThatAnotherSubmissionMayHaveCaused_IsIsolatedMore) {
 TEST(Reruns, ShortageThatIsNotTheSubmissions_IsRememberedOfTheTask) {
   Finding finding;
   finding.lacked_memory = finding.circumstances.memory_is_budgeted = true;
-  const History history = begin_run(RunKind::kFirst, Mode::kModuleOnDevice, true);
+  const History history = begin_run(RunKind::kFirst, Mode::kRecordedModule, true);
   EXPECT_TRUE(decide(history, finding).task_is_large);
   finding.culprit = Culprit::kSubmission;
   EXPECT_FALSE(decide(history, finding).task_is_large);
@@ -280,7 +280,7 @@ TEST(Reruns, Run_BeginsWithTheIsolationOfItsKind) {
 }
 
 TEST(Reruns, History_RemembersWhatLaterRulesNeed) {
-  const History first = begin_run(RunKind::kFirst, Mode::kModuleOnDevice, true);
+  const History first = begin_run(RunKind::kFirst, Mode::kRecordedModule, true);
   const auto next = [&first](const std::function<void(Finding&)>& change) {
     Finding finding;
     change(finding);

@@ -287,14 +287,11 @@ TEST_P(DeviceModuleCheatsOnADevice, AreStoppedOrGain) {
   honest.name = "model";
   Expected faster{{kCorrect}};
   faster.speedup_min = kSlowed;
-  // The second time it is known what the baseline takes, and not looked at.
-  for (const char* when : {"first", "second"}) {
-    EXPECT_EQ(judged(kDeviceAttacks, GetParam(), {}, slower_than(kNotSlowed)), "") << when;
-    EXPECT_EQ(judged(kHere / "submissions", honest, {}, slower_than(kNotSlowed)), "") << when;
-    const std::vector<std::string> off = {"stand_still", "second_look"};
-    EXPECT_EQ(judged(kDeviceAttacks, GetParam(), off, faster), "") << when;
-    EXPECT_EQ(judged(kHere / "submissions", honest, off, slower_than(kNotSlowed)), "") << when;
-  }
+  EXPECT_EQ(judged(kDeviceAttacks, GetParam(), {}, slower_than(kNotSlowed)), "");
+  EXPECT_EQ(judged(kHere / "submissions", honest, {}, slower_than(kNotSlowed)), "");
+  const std::vector<std::string> off = {"alone", "second_look"};
+  EXPECT_EQ(judged(kDeviceAttacks, GetParam(), off, faster), "");
+  EXPECT_EQ(judged(kHere / "submissions", honest, off, slower_than(kNotSlowed)), "");
 }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsOnADevice,
                          testing::Values(Case{

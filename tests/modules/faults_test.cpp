@@ -171,7 +171,7 @@ TEST_F(DeviceModuleFaults, JudgeKilledInAnEvaluation_CostsNoSubmission) {
   expect_judged("after a judge died in a load");
   std::string text = honest_text();
   text.replace(text.rfind("        return self.right(x)"), 0,
-               "        import time\n\n        time.sleep(0.02)\n");
+               "        import time\n\n        time.sleep(0.008)\n");
   expect_no_blame(answer_to(task, text, kill_at(Stage::kChecking, 2, 0.1)));
   expect_judged("after a judge died in a check");
   expect_no_blame(answer_to(task, text, kill_at(Stage::kMeasuring, 1, 0.2)));

@@ -24,12 +24,11 @@ Checker::Checker(const SessionInput& input, const AnswerChecker& answers)
       answers_(answers),
       on_host_(input.workbench.placement() == Placement::kCanaries) {}
 
-Judgement Checker::check_all(const std::function<Judgement()>& between) {
+Judgement Checker::check_all() {
   const SessionInput& e = input_;
   const std::vector<Trial> trials =
       plan_trials(e.task, e.seed, e.settings.defences, e.settings.shown_only);
   for (std::size_t done = 0; done < trials.size();) {
-    if (Judgement may_go_on = between(); !passed(may_go_on)) return may_go_on;
     auto prepared = prepare(trials, done);
     if (!prepared) return fault(prepared.error());
     if (Judgement checked = check(*prepared); !passed(checked)) return checked;

@@ -1,7 +1,6 @@
 // Checker: whether a submission is correct, without a clock.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +18,8 @@ class Checker {
  public:
   Checker(const SessionInput& input, const AnswerChecker& answers);
 
-  /// Checks all trials. `between` is called before each group of them.
-  Judgement check_all(const std::function<Judgement()>& between);
+  /// Checks all trials.
+  Judgement check_all();
   /// The work of the call that was traced, where one was.
   const std::optional<Work>& work() const { return work_; }
 

@@ -1,8 +1,6 @@
 // Contention: other work that makes timed rounds longer, and what follows from it.
 #pragma once
 
-#include <vector>
-
 #include "judge/session_input.hpp"
 #include "judge/timing/timings.hpp"
 #include "judge_protocol/judgement.hpp"
@@ -27,23 +25,13 @@ class Contention {
   /// Sets `timings.throttled` if too many pairs were dropped.
   Result<bool> must_drop_pair(Timings& timings);
 
-  // Modules on a device:
-  /// A fault if other processes still have work on the device after `patience_s` seconds.
-  Judgement expect_still_device(double patience_s = 0) const;
-  /// Whether other judges have anything on the device.
-  bool others_present() const;
-  /// Checks for about `seconds` whether other work takes time of the device.
-  Status check_device(double seconds);
-  /// Whether the checks since the last forget_checks() found any.
-  bool device_was_shared() const;
-  void forget_checks() { slowdowns_.clear(); }
+  /// On a device: a fault if other processes have work on it.
+  Judgement expect_still_device() const;
 
  private:
   const SessionInput& input_;
   bool halted_ = false;  ///< the machine stood still in a round of this pair
   int dropped_ = 0;      ///< pairs, because of throttling
-  std::vector<double>
-      slowdowns_;  ///< of each check: time of a move of memory, relative to the shortest one
 };
 
 }  // namespace hone

@@ -1,5 +1,4 @@
 // Pairs of rounds of code on a device, under host code of hone's own. Rounds end when the witness has read the outputs.
-#include "judge/timing/device_sharing.hpp"
 #include "judge/timing/paired.hpp"
 
 namespace hone {
@@ -28,19 +27,23 @@ class PairsOnDevice : public PairedProtocol {
   explicit PairsOnDevice(const Measurement& m)
       : PairedProtocol(m, std::make_unique<DeviceTimer>(m), make_supply(m)),
         contention_(m.contention),
-        sharing_(m.input) {}
+        host_(m.input.host) {}
 
   Judgement measure() override {
-    if (Judgement exclusive = sharing_.await_exclusive(); !passed(exclusive)) return exclusive;
+    if (host_.quiet != nullptr) {
+      if (const Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
+    }
     if (Judgement still = contention_.expect_still_device(); !passed(still)) return still;
     if (Judgement timed = PairedProtocol::measure(); !passed(timed)) return timed;
     if (Judgement still = contention_.expect_still_device(); !passed(still)) return still;
-    return sharing_.share();
+    if (host_.share == nullptr) return correct_so_far();
+    const Status shared = host_.share();
+    return shared ? correct_so_far() : fault(shared.error());
   }
 
  private:
   Contention& contention_;
-  DeviceSharing sharing_;
+  const SessionHost& host_;
 };
 
 }  // namespace

@@ -28,20 +28,14 @@ struct Measurement {
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  /// Work before the submission is loaded.
-  virtual Judgement before_loading() { return correct_so_far(); }
-  /// Called between two groups of checks: lets other judges measure.
-  virtual Judgement give_way() { return correct_so_far(); }
   /// Fills the timings. Both sides are frozen.
   virtual Judgement measure() = 0;
-  /// The baseline's uncontended times; no calls if this measurement did not find them.
-  virtual UncontendedTime uncontended() const { return {}; }
 };
 
 /// The protocol for the submission's runner and the workbench:
 ///   code on the CPU                        pairs (paired_host.cpp)
 ///   code on a device without host code     pairs (paired_device.cpp)
-///   a module with host code on a device    the baseline while the submission is frozen or gone (processes/)
+///   a module with host code on a device    the baseline before and after the submission's rounds (processes/)
 std::unique_ptr<Protocol> make_protocol(const Measurement& measurement);
 
 /// Whether single-call rounds are timed.

@@ -65,11 +65,6 @@ Status FakeRunner::thaw() {
   return {};
 }
 
-Result<bool> FakeRunner::stand_still() {
-  world_.note(name_ + " freezes");
-  return can_freeze;
-}
-
 Round FakeRunner::timed_round(Order order, std::size_t calls, double) {
   const bool empty = order == Order::kNothing;
   Round round;
@@ -119,13 +114,6 @@ Status FakeWorkbench::make_busy(double seconds) {
   return {};
 }
 
-Result<Workbench::DeviceContention> FakeWorkbench::measure_contention(double seconds) {
-  ++checks;
-  world_.now_s += seconds;
-  world_.note("device is checked");
-  return DeviceContention{slowdown(), 0};
-}
-
 FakeSession::FakeSession(Placement placement)
     : task(sample_task()),
       reference(world, "reference"),
@@ -143,7 +131,6 @@ Judgement FakeSession::judge() {
   installed_baseline.runner = &baseline;
   installed_baseline.call_seconds = 1e-3;
   installed_baseline.floor = {50e-6, 50e-6, 0};
-  installed_baseline.uncontended = known;
   SessionHost host;
   host.progress = [this](JudgeStage stage) {
     world.note("stage " + std::string(enum_name(stage)));
@@ -156,7 +143,6 @@ Judgement FakeSession::judge() {
     world.note("device is shared");
     return {};
   };
-  host.others_present = [this] { return others; };
   host.is_device_still = [this] {
     world.now_s += 6e-3;
     return is_device_still;
@@ -165,9 +151,7 @@ Judgement FakeSession::judge() {
   host.ended = []() -> Status { return {}; };
   Session session({task, kSeed, settings, installed_reference, installed_baseline, submission,
                    workbench, host, [this] { return world.now_s; }});
-  judgement = session.begin();
-  if (passed(judgement)) judgement = session.judge();
-  found = session.uncontended();
+  judgement = session.judge();
   return judgement;
 }
 

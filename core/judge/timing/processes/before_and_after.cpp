@@ -4,122 +4,109 @@
 #include <cmath>
 #include <utility>
 
+#include "judge/fill.hpp"
 #include "judge/timing/processes/awake.hpp"
 #include "judge/timing/statistics.hpp"
 
 namespace hone {
 namespace {
 
+constexpr int kRoundsLeast = 3;       // least rounds of one side: fewer have no quartiles
+constexpr int kWarmRounds = 1;        // rounds that do not count: the first sets things up
+constexpr int kSingleCallRounds = 3;  // most single-call rounds of one side, if none is late
+constexpr double kSteady = 0.02;      // spread of rounds that more of them would not reduce
+constexpr int kMore = 2;              // rounds prepared at a time, beyond the least number
 // Most single-call rounds, if none was as short as calls are, and the multiple of a call's time from which one is late.
 constexpr int kSinglesMost = 10;
 constexpr double kLateSingle = 1.15;
 // Largest difference of the baseline's rounds before and after, if they spread less (docs/modules-reference.md).
 constexpr double kDrift = 0.05;
-// Time for which a block of the baseline's rounds serves the next submission (seconds).
-constexpr double kLastSeconds = 2;
 
-std::vector<double> since(const std::vector<double>& all, std::size_t from) {
-  return {all.begin() + static_cast<std::ptrdiff_t>(from), all.end()};
+/// By quartiles, over their median.
+bool steady(const std::vector<double>& rounds) {
+  const Floor all = floor_of(rounds);
+  return all.spread <= kSteady * all.seconds;
 }
 
 }  // namespace
 
 BeforeAndAfter::BeforeAndAfter(const Measurement& measurement)
-    : m_(measurement),
-      rounds_(measurement),
-      between_(rounds_),
-      freezes_(rounds_.freezes_submission()) {
+    : m_(measurement), timer_(measurement), store_(measurement, timer_, Checks::kLater) {
   m_.timings.schedule = Schedule::kBlocks;
 }
 
-Judgement BeforeAndAfter::before_loading() {
-  if (freezes_) return correct_so_far();
-  if (Judgement exclusive = rounds_.sharing().await_exclusive(); !passed(exclusive))
-    return exclusive;
-  return take_last_block() ? correct_so_far() : time_before();
-}
-
-/// These rounds serve the next submission, too, if this one is not correct.
-Judgement BeforeAndAfter::time_before() {
+Judgement BeforeAndAfter::measure() {
   Timings& timings = m_.timings;
   const MeasureSettings& settings = m_.input.settings;
-  if (Judgement judged = time_block(true, (settings.pairs_min + 1) / 2,
-                                    (settings.pairs_max + 1) / 2, timings.baseline);
+  const int before = (settings.pairs_min + 1) / 2, before_most = (settings.pairs_max + 1) / 2;
+  std::vector<double> after;
+  if (Judgement judged = time_rounds(true, before, before_most, timings.baseline); !passed(judged))
+    return judged;
+  if (Judgement judged =
+          time_rounds(false, settings.pairs_min, settings.pairs_max, timings.submission);
       !passed(judged))
     return judged;
-  const auto& last = m_.input.baseline.last;
-  if (last != nullptr && !timings.throttled)
-    *last = {m_.input.now_s(), timings.calls, timings.baseline, timings.floors};
+  if (Judgement judged = time_single_rounds(false, timings.single_submission); !passed(judged))
+    return judged;
+  store_.forget_ahead();
+  timings.memory_short = store_.is_short_of_memory();
+  if (Judgement answers = end_submission(); !passed(answers)) return answers;
+  // Rationale: work that the submission left on the device made the empty rounds longer, too, and they are subtracted.
+  timings.floors.clear();
+  timings.wall_floors.clear();
+  if (Judgement judged = time_rounds(true, settings.pairs_min / 2, settings.pairs_max / 2, after);
+      !passed(judged))
+    return judged;
+  if (Judgement judged = time_single_rounds(true, timings.single_baseline); !passed(judged))
+    return judged;
+  combine(std::move(after));
   return correct_so_far();
 }
 
-/// Whether the baseline was timed a moment ago, after another submission.
-bool BeforeAndAfter::take_last_block() {
-  const BaselineBlock* last = m_.input.baseline.last.get();
-  if (last == nullptr || m_.input.settings.swapped || last->calls != m_.timings.calls ||
-      m_.input.now_s() - last->at_s > kLastSeconds)
-    return false;
-  m_.timings.baseline = last->rounds;
-  m_.timings.floors = last->floors;
-  return true;
+Runner& BeforeAndAfter::runner_of(bool of_baseline) const {
+  return of_baseline ? *m_.input.baseline.runner : m_.input.submission;
+}
+
+Side BeforeAndAfter::side_of(bool of_baseline, std::size_t calls) {
+  const std::uint64_t secret = derive_seed(store_.next_secret(), "side");
+  return of_baseline ? m_.clock.baseline(secret, calls) : m_.clock.submission(secret);
 }
 
 /// `kept`: the inputs of the last round, which serve the next: the dataset's code does not remember them.
 Judgement BeforeAndAfter::time_baseline(std::size_t calls, std::optional<PreparedRound>& kept,
                                         double* seconds) {
   if (!kept) {
-    auto prepared = rounds_.store().prepare_next(calls);
+    auto prepared = store_.prepare_next(calls);
     if (!prepared) return fault(prepared.error());
     kept.emplace(std::move(*prepared));
   }
-  if (freezes_) {
-    if (Judgement stood_in = stand_in(*kept); !passed(stood_in)) return stood_in;
+  return timer_.time(side_of(true, calls), *kept, seconds);
+}
+
+/// `coming`: at least this many rounds of the submission follow, this one included.
+Judgement BeforeAndAfter::time_submission(std::size_t calls, int coming, double* seconds) {
+  if (store_.is_empty()) {
+    if (Judgement ready = store_.prepare_ahead(calls, coming); !passed(ready)) return ready;
   }
-  // Else it is awake for the whole block.
-  const Awake awake(freezes_ ? m_.input.baseline.runner : nullptr);
-  return rounds_.timer().time(rounds_.side_of(true, calls), *kept, seconds);
-}
-
-/// The reference runs where the submission ran between two rounds of the baseline, on the same core. Rationale: a process that
-/// comes after another one, or after a pause, is slower than one that goes on, by a third where a call is mostly Python's time.
-Judgement BeforeAndAfter::stand_in(const PreparedRound& prepared) {
-  Runner& reference = *m_.input.reference.runner;
-  const std::vector<int> own = reference.cores();
-  reference.set_affinity(m_.input.baseline.runner->cores());
-  const Round stood_in = prepared.set.run_plain(kReferenceSeconds);
-  reference.set_affinity(own);
-  return stood_in.ending == Ending::kDone
-             ? correct_so_far()
-             : blame(stood_in, Culprit::kReference, {Place::kMeasurement});
-}
-
-/// Rounds of one side, while no other judge uses the device.
-Judgement BeforeAndAfter::time_block(bool of_baseline, int enough, int most,
-                                     std::vector<double>& rounds) {
-  if (Judgement still = m_.contention.expect_still_device(); !passed(still)) return still;
-  if (Judgement judged = time_rounds(of_baseline, enough, most, rounds); !passed(judged))
-    return judged;
-  return m_.contention.expect_still_device();
-}
-
-/// The process that keeps its core between these rounds: none if other rounds come between the baseline's.
-Runner* BeforeAndAfter::awake_between(bool of_baseline) const {
-  if (!of_baseline) return &m_.input.submission;
-  return freezes_ ? nullptr : m_.input.baseline.runner;
+  PreparedRound prepared = store_.take_next();
+  const Side side = side_of(false, calls);
+  if (Judgement judged = timer_.time(side, prepared, seconds); !passed(judged)) return judged;
+  prepared.secret = side.secret;
+  return store_.check(std::move(prepared));
 }
 
 /// At most `most` rounds, at least `enough`; fewer than `most` if they are steady or time runs out.
 Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
                                       std::vector<double>& rounds) {
   Timings& timings = m_.timings;
-  const Awake awake(awake_between(of_baseline));
+  const Awake awake(runner_of(of_baseline));
   std::optional<PreparedRound> kept;
   const double start_s = m_.input.now_s();
   double seconds = 0;
   const int least = std::max(enough, kRoundsLeast);
   const auto one_round = [&](int coming) {
     return of_baseline ? time_baseline(timings.calls, kept, &seconds)
-                       : rounds_.time_submission(timings.calls, coming, &seconds);
+                       : time_submission(timings.calls, coming, &seconds);
   };
   Timings::Mark mark = timings.mark();
   for (int i = 0; i < kWarmRounds; ++i) {
@@ -128,7 +115,7 @@ Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
   timings.drop_since(mark);
   for (int i = 0; i < most;) {
     if (i >= kRoundsLeast &&
-        m_.input.now_s() - start_s + rounds_.store().owed_s() > m_.input.settings.seconds_max)
+        m_.input.now_s() - start_s + store_.owed_s() > m_.input.settings.seconds_max)
       break;
     if (i >= least && steady(rounds)) break;
     mark = timings.mark();
@@ -160,20 +147,19 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
   Timings& timings = m_.timings;
   const MeasureSettings& settings = m_.input.settings;
   if (!has_single_rounds(m_.input, timings)) return correct_so_far();
-  const Awake awake(awake_between(of_baseline));
+  const Awake awake(runner_of(of_baseline));
   std::optional<PreparedRound> kept;
   const double start_s = m_.input.now_s();
   const Timings::Mark mark = timings.mark();
   const int enough = std::min(settings.single_call_pairs, kSingleCallRounds);
   const int most = of_baseline ? enough : kSinglesMost;
-  rounds_.store().forget_ahead();
+  store_.forget_ahead();
   for (int i = 0; i < most; ++i) {
     if (i > 0 && m_.input.now_s() - start_s > settings.seconds_max) break;
     if (i >= enough && !all_late(rounds)) break;
     double seconds = 0;
-    if (Judgement judged = of_baseline
-                               ? time_baseline(1, kept, &seconds)
-                               : rounds_.time_submission(1, std::max(enough - i, kMore), &seconds);
+    if (Judgement judged = of_baseline ? time_baseline(1, kept, &seconds)
+                                       : time_submission(1, std::max(enough - i, kMore), &seconds);
         !passed(judged))
       return judged;
     rounds.push_back(seconds);
@@ -182,143 +168,36 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
   return correct_so_far();
 }
 
-/// Times the baseline again, after the submission.
-Judgement BeforeAndAfter::time_after() {
-  Timings& timings = m_.timings;
-  const MeasureSettings& settings = m_.input.settings;
-  const std::size_t floors = timings.floors.size();
-  std::vector<double> after;
-  if (m_.input.baseline.last != nullptr) *m_.input.baseline.last = {};
-  if (Judgement judged = time_block(true, settings.pairs_min / 2, settings.pairs_max / 2, after);
-      !passed(judged))
-    return judged;
-  const std::vector<double> new_floors = since(timings.floors, floors);
-  // Rationale: work that the submission left on the device made the floors longer, too, and they are subtracted.
-  if (freezes_) {
-    timings.floors = new_floors;
-    timings.single_baseline.clear();
-    timings.single_floors.clear();
-  }
-  if (Judgement judged = time_single_rounds(true, timings.single_baseline); !passed(judged))
-    return judged;
-  combine(std::move(after), new_floors);
-  return correct_so_far();
+/// Ends the submission. Checks the stored rounds while its process exits.
+Judgement BeforeAndAfter::end_submission() {
+  const SessionInput& e = m_.input;
+  if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());
+  e.host.end();
+  Judgement answers = store_.check_stored();
+  if (Status gone = e.host.ended(); !gone) return fault(gone.error());
+  return answers;
 }
 
-/// The baseline's time from its rounds before (or between) and after the submission's; if they disagree, the faster ones. Keeps
-/// those after it for the next submission, if they are as good as the ones before.
-void BeforeAndAfter::combine(std::vector<double> after, const std::vector<double>& new_floors) {
+/// The baseline's time from its rounds before and after the submission's. If they disagree, the faster ones count, and earlier
+/// ones for no more than a little above the later ones, which the submission could not make slow.
+void BeforeAndAfter::combine(std::vector<double> after) {
   Timings& timings = m_.timings;
   const double least = floor_of(timings.floors).least;
   const Floor first = floor_of(timings.baseline), last = floor_of(after);
   const double apart = std::fabs(first.seconds - last.seconds);
   const bool differ = apart > kDrift * (std::min(first.seconds, last.seconds) - least);
   timings.drifted = differ && apart > std::min(first.spread, last.spread);
-  // Rationale: the next submission is not compared with rounds that this one may have made slow.
-  const bool slower = differ && last.seconds > first.seconds;
-  const auto& block = m_.input.baseline.last;
-  if (block != nullptr && !slower && !timings.drifted && !timings.throttled)
-    *block = {m_.input.now_s(), timings.calls, after, new_floors};
-  const bool faster = last.seconds < first.seconds;
-  if (faster && (timings.drifted || (freezes_ && m_.contention.device_was_shared()))) {
+  if (timings.drifted && last.seconds < first.seconds) {
     timings.baseline = std::move(after);
-  } else if (freezes_) {
-    // Rationale: the figure is a mean of the middle pairs, and rounds that other work made slow are part of that though their
-    // median is as it was.
+  } else if (!timings.drifted) {
     for (double& seconds : timings.baseline)
       seconds = std::min(seconds, (1 + kDrift) * last.seconds);
-  } else if (!timings.drifted) {
     timings.baseline.insert(timings.baseline.end(), after.begin(), after.end());
   }
-}
-
-/// The number of the submission's rounds if its calls take as long as the baseline's, and some more that may be timed without
-/// checks and then dropped.
-int BeforeAndAfter::rounds_to_come() const {
-  const SessionInput& e = m_.input;
-  const double call_s = 2 * e.baseline.call_seconds + e.baseline.answer_seconds;
-  const double pair_s = static_cast<double>(m_.timings.calls) * call_s;
-  const double most = pair_s > 0 ? e.settings.seconds_max / pair_s : e.settings.pairs_min;
-  const int pairs = std::min(e.settings.pairs_min + 1, e.settings.pairs_max);
-  const int in_vain = between_.knows_baseline() ? kMore : 0;
-  return kWarmRounds + in_vain +
-         std::max(static_cast<int>(std::min<double>(most, pairs)), kRoundsLeast);
-}
-
-/// While contexts are created and other judges check, inputs of the submission's rounds are made, and their answers. While other
-/// judges measure, the submission is frozen.
-Judgement BeforeAndAfter::await_exclusive() {
-  const bool has_single_calls = freezes_ && has_single_rounds(m_.input, m_.timings);
-  if (Judgement done = rounds_.store().work_ahead(
-          m_.timings.calls, rounds_to_come(),
-          has_single_calls ? std::min(m_.input.settings.single_call_pairs, kSingleCallRounds) : 0);
-      !passed(done))
-    return done;
-  if (freezes_) {
-    if (const auto stands = m_.input.submission.stand_still(); !stands)
-      return freeze_failure(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
-  }
-  return rounds_.sharing().await_exclusive();
-}
-
-/// After the pairs. The submission is frozen from now on, so that its work on the device disturbs neither other judges nor the
-/// checks that are due. A measurement that other judges disturbed is a fault.
-Judgement BeforeAndAfter::expect_undisturbed() {
-  const auto stands = m_.input.submission.stand_still();
-  if (!stands) return freeze_failure(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
-  if (Judgement still = m_.contention.expect_still_device(); !passed(still)) return still;
-  if (m_.contention.others_present() && m_.contention.device_was_shared())
-    return fault(unavailable("other judges used the device during a measurement"));
-  return correct_so_far();
-}
-
-Judgement BeforeAndAfter::time_submission() {
-  const MeasureSettings& settings = m_.input.settings;
-  Timings& timings = m_.timings;
-  Judgement judged =
-      freezes_ ? between_.time_pairs()
-               : time_block(false, settings.pairs_min, settings.pairs_max, timings.submission);
-  if (!passed(judged)) return judged;
-  return freezes_ ? between_.time_single_pairs()
-                  : time_single_rounds(false, timings.single_submission);
-}
-
-/// Ends the submission. Checks the stored rounds while its process exits.
-Judgement BeforeAndAfter::end_submission() {
-  const SessionInput& e = m_.input;
-  if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());
-  e.host.end();
-  Judgement answers = rounds_.store().check_stored();
-  if (Status gone = e.host.ended(); !gone) return fault(gone.error());
-  return answers;
-}
-
-Judgement BeforeAndAfter::measure() {
-  Timings& timings = m_.timings;
-  if (Judgement exclusive = await_exclusive(); !passed(exclusive)) return exclusive;
-  if (Judgement judged = time_submission(); !passed(judged)) return judged;
-  rounds_.store().forget_ahead();
-  if (freezes_) {
-    if (Judgement undisturbed = expect_undisturbed(); !passed(undisturbed)) return undisturbed;
-    if (between_.had_the_device()) {
-      between_.note_uncontended(between_.is_held());
-      if (Judgement shared = rounds_.sharing().share(); !passed(shared)) return shared;
-      Judgement answers = rounds_.store().check_stored();
-      timings.memory_short = rounds_.store().is_short_of_memory();
-      return answers;
-    }
-  }
-  if (Judgement answers = end_submission(); !passed(answers)) return answers;
-  if (Judgement exclusive = rounds_.sharing().await_exclusive(); !passed(exclusive))
-    return exclusive;
-  if (Judgement judged = time_after(); !passed(judged)) return judged;
-  if (freezes_) between_.note_uncontended(false);
   // Rounds are compared one by one; the side with more of them gives those up.
   const std::size_t rounds = std::min(timings.baseline.size(), timings.submission.size());
   timings.baseline.resize(rounds);
   timings.submission.resize(rounds);
-  timings.memory_short = rounds_.store().is_short_of_memory();
-  return correct_so_far();
 }
 
 }  // namespace hone

@@ -14,7 +14,7 @@ std::unique_ptr<Protocol> make_process_protocol(const Measurement& measurement) 
   if (measurement.input.holds(Defence::kAlone))
     return std::make_unique<BeforeAndAfter>(measurement);
   auto timer = std::make_unique<WithheldTimer>(measurement);
-  auto supply = std::make_unique<StoredRounds>(measurement, *timer, nullptr);
+  auto supply = std::make_unique<StoredRounds>(measurement, *timer, Checks::kAtOnce);
   return std::make_unique<PairedProtocol>(measurement, std::move(timer), std::move(supply));
 }
 

@@ -13,8 +13,6 @@ namespace {
 
 // Most bytes of outputs that are stored, and the divisor of their largest share of the device's memory.
 constexpr std::uint64_t kStoredBytesMax = 2ull << 30, kStoredShareOfMemory = 64;
-// Copies of the outputs of a submission's round: one to compare, one to store.
-constexpr int kCopiesOfOutputs = 2;
 // Contexts on a device with a module: of judge, reference, baseline and submission. Memory of each (bytes). The divisor of
 // the share of the device's memory that stays free.
 constexpr std::uint64_t kContexts = 4, kContextBytes = std::uint64_t{512} << 20, kReserveShare = 64;
@@ -29,10 +27,9 @@ std::uint64_t reference_work(const Layout& layout) { return 3 * layout.total; }
 
 }  // namespace
 
-StoredRounds::StoredRounds(const Measurement& measurement, WithheldTimer& timer,
-                           std::function<Judgement()> give_way)
-    : m_(measurement), timer_(timer), give_way_(std::move(give_way)) {
-  if (give_way_ == nullptr) return;
+StoredRounds::StoredRounds(const Measurement& measurement, WithheldTimer& timer, Checks checks)
+    : m_(measurement), timer_(timer), checks_(checks) {
+  if (checks_ == Checks::kAtOnce) return;
   m_.answers.before_answers([this](const Layout& layout) { return make_room_for_answer(layout); });
 }
 
@@ -40,7 +37,6 @@ StoredRounds::~StoredRounds() {
   m_.answers.before_answers(nullptr);
   for (Stored& round : stored_) m_.input.workbench.keep_spare(std::move(round.outputs));
   m_.input.workbench.keep_spare(std::move(copy_));
-  m_.input.workbench.keep_spare(std::move(baseline_copy_));
 }
 
 Result<PreparedRound> StoredRounds::prepare(std::uint64_t secret, std::vector<std::size_t> families,
@@ -70,11 +66,8 @@ Judgement StoredRounds::check(PreparedRound timed) {
 
 std::uint64_t StoredRounds::end_of_inputs() const {
   const auto end = [](const PreparedRound& prepared) { return prepared.set.exact_layout().total; };
-  const std::uint64_t single_call_end =
-      single_call_ahead_.empty() ? 0 : end(single_call_ahead_.back());
-  if (!ahead_.empty()) return std::max(end(ahead_.back()), single_call_end);
-  return stored_.empty() ? single_call_end
-                         : std::max(end(stored_.back().prepared), single_call_end);
+  if (!ahead_.empty()) return end(ahead_.back());
+  return stored_.empty() ? 0 : end(stored_.back().prepared);
 }
 
 bool StoredRounds::has_room(std::size_t calls) const {
@@ -98,7 +91,7 @@ bool StoredRounds::lacks_inputs(std::size_t calls, int rounds) const {
   return static_cast<int>(ahead_.size()) < rounds && (ahead_.empty() || has_room(calls));
 }
 
-Judgement StoredRounds::prepare_one(std::size_t calls, std::deque<PreparedRound>& to) {
+Judgement StoredRounds::prepare_one(std::size_t calls) {
   const SessionInput& e = m_.input;
   const auto layout = lay_out(e.task, e.task.timed, calls, e.workbench.placement(), false);
   if (!layout) return fault(layout.error());
@@ -111,33 +104,18 @@ Judgement StoredRounds::prepare_one(std::size_t calls, std::deque<PreparedRound>
   }
   auto prepared = prepare_next(calls);
   if (!prepared) return fault(prepared.error());
-  to.push_back(std::move(*prepared));
-  return scarce ? m_.answers.answer(to.back()) : correct_so_far();
+  ahead_.push_back(std::move(*prepared));
+  return scarce ? m_.answers.answer(ahead_.back()) : correct_so_far();
 }
 
 /// Rationale: to prepare a round takes longer than the round. If a core waits for that before each of them, its caches lose
 /// their contents, while the baseline gets the same inputs again: a module of microseconds lost a third by it.
 Judgement StoredRounds::prepare_ahead(std::size_t calls, int rounds) {
   if (ahead_.empty() && !has_room(calls)) {
-    single_call_ahead_.clear();
     if (Judgement judged = check_stored(); !passed(judged)) return judged;
   }
   while (lacks_inputs(calls, rounds)) {
-    if (Judgement ready = prepare_one(calls, ahead_); !passed(ready)) return ready;
-  }
-  return correct_so_far();
-}
-
-Judgement StoredRounds::work_ahead(std::size_t calls, int rounds, int single_call_rounds) {
-  if (Judgement ready = prepare_ahead(calls, rounds); !passed(ready)) return ready;
-  while (static_cast<int>(single_call_ahead_.size()) < single_call_rounds && has_room(1)) {
-    if (Judgement ready = prepare_one(1, single_call_ahead_); !passed(ready)) return ready;
-  }
-  for (std::deque<PreparedRound>* all : {&ahead_, &single_call_ahead_}) {
-    for (PreparedRound& prepared : *all) {
-      if (Judgement gave = give_way_(); !passed(gave)) return gave;
-      if (Judgement answered = m_.answers.answer(prepared); !passed(answered)) return answered;
-    }
+    if (Judgement ready = prepare_one(calls); !passed(ready)) return ready;
   }
   return correct_so_far();
 }
@@ -147,8 +125,6 @@ PreparedRound StoredRounds::take_next() {
   ahead_.pop_front();
   return next;
 }
-
-void StoredRounds::take_single_rounds() { ahead_ = std::exchange(single_call_ahead_, {}); }
 
 /// Rationale: if the device is short of memory, torch gives memory back and takes it again within a call, and which side does
 /// says nothing about their code: copies of losses over 17 GB of inputs had speedups of up to 1.4.
@@ -172,7 +148,7 @@ bool StoredRounds::is_large(const Layout& layout) const {
 }
 
 bool StoredRounds::lacks_room_for_answer(const Layout& layout) const {
-  return give_way_ != nullptr && is_large(layout) &&
+  return checks_ == Checks::kLater && is_large(layout) &&
          !m_.input.workbench.has_free(reference_work(layout));
 }
 
@@ -189,17 +165,10 @@ Status StoredRounds::copy_outputs(const Arena& from, const Layout& layout,
   return m_.input.workbench.snapshot(from, begin, layout.total - begin, into);
 }
 
-Status StoredRounds::copy_of_baseline(const Layout& layout) {
-  auto& copy = is_large(layout) ? copy_ : baseline_copy_;
-  for (int i = 0; i < kCopiesOfOutputs; ++i)
-    HONE_TRY(copy_outputs(m_.input.baseline.runner->arena(), layout, copy));
-  return {};
-}
-
 /// Keeps a copy of the round's outputs, to be checked later. False if there is no memory for it.
 bool StoredRounds::store(PreparedRound& timed) {
   const std::uint64_t bytes = timed.layout.total;
-  if (give_way_ == nullptr || copy_ == nullptr || stored_bytes_ + bytes > stored_bytes_max())
+  if (checks_ == Checks::kAtOnce || copy_ == nullptr || stored_bytes_ + bytes > stored_bytes_max())
     return false;
   std::unique_ptr<Arena> outputs;
   if (!m_.input.workbench.snapshot(*copy_, 0, bytes, outputs)) return false;
@@ -210,7 +179,6 @@ bool StoredRounds::store(PreparedRound& timed) {
 
 Judgement StoredRounds::check_stored() {
   for (Stored& round : stored_) {
-    if (Judgement gave = give_way_(); !passed(gave)) return gave;
     const Judgement judged = m_.answers.check_timed(std::move(round.prepared), *round.outputs);
     m_.input.workbench.keep_spare(std::move(round.outputs));
     if (!passed(judged)) return judged;
