@@ -7,6 +7,7 @@ import pytest
 CALL = """
 import ctypes, json, sys
 import numpy
+from module_place import PLACE
 from replay_operators import ReplayedOperator
 
 def answer(given):
@@ -14,6 +15,8 @@ def answer(given):
     before = [array.copy() for array in arrays]
     answer = {}
     try:
+        failures = iter(given.pop("failures", []))
+        PLACE.failed_allocations = lambda: next(failures, 0)
         operator = ReplayedOperator(given)
         answer["loaded"] = True
         operator.run([array.ctypes.data for array in arrays][: len(given["tensors"])])
@@ -66,7 +69,9 @@ WRONG = [
     operator("mm", tensors(0)),
     operator("mm", [None, [[[]]]]),
 ]
-CALLS = [operator("mm", tensors(0, 1)), REDIRECTED, SETTING, SMALL, *UNKNOWN, *WILD, *WRONG]
+# What the place says before and after the call.
+LACKING = operator("mm", tensors(0, 1), failures=[3, 4])
+CALLS = [operator("mm", tensors(0, 1)), LACKING, REDIRECTED, SETTING, SMALL, *UNKNOWN, *WILD, *WRONG]
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +83,10 @@ def run(run_beside_modules):
 
 def test_the_results_of_an_operator_are_written(run):
     assert run(CALLS[0]) == {"loaded": True, "changed": [2]}
+
+
+def test_an_operator_that_went_on_without_memory_raises(run):
+    assert run(LACKING)["raised"].startswith("OutOfMemoryError: the operator 'mm' found no memory for its work area")
 
 
 def test_an_operator_that_is_not_on_the_list_is_refused(run):

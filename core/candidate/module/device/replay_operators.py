@@ -90,7 +90,17 @@ class ReplayedOperator:
         return value
 
     def run(self, addresses: list[int]) -> None:
-        """Calls the operator on the current stream."""
+        """Calls the operator on the current stream.
+
+        Raises torch.OutOfMemoryError also if the operator went on without memory. Rationale: cuDNN takes a slower
+        algorithm if it finds none for its work area. A copy of a reference was measured at 0.72 by that.
+        """
+        failed = PLACE.failed_allocations()
+        self.run_once(addresses)
+        if PLACE.failed_allocations() > failed:
+            raise torch.OutOfMemoryError(f"the operator {self.spec['name']!r} found no memory for its work area")
+
+    def run_once(self, addresses: list[int]) -> None:
         tensors = [self.tensor(index, address) for index, address in enumerate(addresses)]
         args = self.value(self.spec["arguments"], tensors)
         kwargs = {key: self.value(value, tensors) for key, value in self.spec["keywords"].items()}

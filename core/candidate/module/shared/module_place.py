@@ -111,6 +111,12 @@ class Place:
             return most_resident_bytes()
         return int(torch.cuda.max_memory_allocated(self.device))
 
+    def failed_allocations(self) -> int:
+        """How often torch found no device memory since this process started; 0 on the processor."""
+        if self.device.type == "cpu":
+            return 0
+        return int(torch.cuda.memory_stats(self.device).get("num_ooms", 0))
+
     def give_back(self, kept: int = KEPT_BYTES) -> None:
         """Frees the device memory that torch holds without using it, if that is more than `kept` bytes."""
         if self.device.type != "cpu" and torch.cuda.memory_reserved(self.device) > kept:

@@ -48,7 +48,6 @@ Judgement BeforeAndAfter::measure() {
     return judged;
   if (Judgement judged = time_single_rounds(false, timings.single_submission); !passed(judged))
     return judged;
-  store_.forget_ahead();
   timings.memory_short = store_.is_short_of_memory();
   if (Judgement answers = end_submission(); !passed(answers)) return answers;
   // Rationale: work that the submission left on the device made the empty rounds longer, too, and they are subtracted.
@@ -72,27 +71,17 @@ Side BeforeAndAfter::side_of(bool of_baseline, std::size_t calls) {
   return of_baseline ? m_.clock.baseline(secret, calls) : m_.clock.submission(secret);
 }
 
-/// `kept`: the inputs of the last round, which serve the next: the dataset's code does not remember them.
-Judgement BeforeAndAfter::time_baseline(std::size_t calls, std::optional<PreparedRound>& kept,
-                                        double* seconds) {
-  if (!kept) {
-    auto prepared = store_.prepare_next(calls);
-    if (!prepared) return fault(prepared.error());
-    kept.emplace(std::move(*prepared));
-  }
-  return timer_.time(side_of(true, calls), *kept, seconds);
-}
-
-/// `coming`: at least this many rounds of the submission follow, this one included.
-Judgement BeforeAndAfter::time_submission(std::size_t calls, int coming, double* seconds) {
+/// `coming`: at least this many rounds of this side follow, this one included.
+Judgement BeforeAndAfter::time_round(bool of_baseline, std::size_t calls, int coming,
+                                     double* seconds) {
   if (store_.is_empty()) {
     if (Judgement ready = store_.prepare_ahead(calls, coming); !passed(ready)) return ready;
   }
   PreparedRound prepared = store_.take_next();
-  const Side side = side_of(false, calls);
+  const Side side = side_of(of_baseline, calls);
   if (Judgement judged = timer_.time(side, prepared, seconds); !passed(judged)) return judged;
   prepared.secret = side.secret;
-  return store_.check(std::move(prepared));
+  return of_baseline ? store_.pass_over(std::move(prepared)) : store_.check(std::move(prepared));
 }
 
 /// At most `most` rounds, at least `enough`; fewer than `most` if they are steady or time runs out.
@@ -100,14 +89,13 @@ Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
                                       std::vector<double>& rounds) {
   Timings& timings = m_.timings;
   const Awake awake(runner_of(of_baseline));
-  std::optional<PreparedRound> kept;
   const double start_s = m_.input.now_s();
   double seconds = 0;
   const int least = std::max(enough, kRoundsLeast);
   const auto one_round = [&](int coming) {
-    return of_baseline ? time_baseline(timings.calls, kept, &seconds)
-                       : time_submission(timings.calls, coming, &seconds);
+    return time_round(of_baseline, timings.calls, coming, &seconds);
   };
+  store_.forget_ahead();
   Timings::Mark mark = timings.mark();
   for (int i = 0; i < kWarmRounds; ++i) {
     if (Judgement judged = one_round(kWarmRounds - i + least); !passed(judged)) return judged;
@@ -148,7 +136,6 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
   const MeasureSettings& settings = m_.input.settings;
   if (!has_single_rounds(m_.input, timings)) return correct_so_far();
   const Awake awake(runner_of(of_baseline));
-  std::optional<PreparedRound> kept;
   const double start_s = m_.input.now_s();
   const Timings::Mark mark = timings.mark();
   const int enough = std::min(settings.single_call_pairs, kSingleCallRounds);
@@ -158,8 +145,7 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
     if (i > 0 && m_.input.now_s() - start_s > settings.seconds_max) break;
     if (i >= enough && !all_late(rounds)) break;
     double seconds = 0;
-    if (Judgement judged = of_baseline ? time_baseline(1, kept, &seconds)
-                                       : time_submission(1, std::max(enough - i, kMore), &seconds);
+    if (Judgement judged = time_round(of_baseline, 1, std::max(enough - i, kMore), &seconds);
         !passed(judged))
       return judged;
     rounds.push_back(seconds);

@@ -60,10 +60,18 @@ Judgement StoredRounds::check(PreparedRound timed) {
     std::this_thread::sleep_for(kUnwitnessedDelay);
   }
   if (!e.holds(Defence::kTimedAnswers)) return correct_so_far();
-  if (store(timed)) return correct_so_far();
+  if (store(timed, false)) return correct_so_far();
   return m_.answers.check_timed(std::move(timed), *outputs);
 }
 
+Judgement StoredRounds::pass_over(PreparedRound timed) {
+  if (!m_.input.holds(Defence::kWitness)) return correct_so_far();
+  if (Status copied = copy_outputs(m_.input.baseline.runner->arena(), timed.layout, copy_); !copied)
+    return fault(copied.error());
+  return store(timed, true) ? correct_so_far() : m_.answers.answer(timed);
+}
+
+/// Inputs lie behind those of all rounds that are stored or prepared.
 std::uint64_t StoredRounds::end_of_inputs() const {
   const auto end = [](const PreparedRound& prepared) { return prepared.set.exact_layout().total; };
   if (!ahead_.empty()) return end(ahead_.back());
@@ -166,20 +174,22 @@ Status StoredRounds::copy_outputs(const Arena& from, const Layout& layout,
 }
 
 /// Keeps a copy of the round's outputs, to be checked later. False if there is no memory for it.
-bool StoredRounds::store(PreparedRound& timed) {
+bool StoredRounds::store(PreparedRound& timed, bool of_baseline) {
   const std::uint64_t bytes = timed.layout.total;
   if (checks_ == Checks::kAtOnce || copy_ == nullptr || stored_bytes_ + bytes > stored_bytes_max())
     return false;
   std::unique_ptr<Arena> outputs;
   if (!m_.input.workbench.snapshot(*copy_, 0, bytes, outputs)) return false;
   stored_bytes_ += bytes;
-  stored_.push_back({std::move(timed), std::move(outputs)});
+  stored_.push_back({std::move(timed), std::move(outputs), of_baseline});
   return true;
 }
 
 Judgement StoredRounds::check_stored() {
   for (Stored& round : stored_) {
-    const Judgement judged = m_.answers.check_timed(std::move(round.prepared), *round.outputs);
+    const Judgement judged =
+        round.of_baseline ? correct_so_far()
+                          : m_.answers.check_timed(std::move(round.prepared), *round.outputs);
     m_.input.workbench.keep_spare(std::move(round.outputs));
     if (!passed(judged)) return judged;
   }
@@ -191,7 +201,8 @@ Judgement StoredRounds::check_stored() {
 double StoredRounds::owed_s() const {
   double calls = 0;
   for (const Stored& round : stored_) {
-    if (!round.prepared.answered) calls += static_cast<double>(round.prepared.set.calls());
+    if (!round.of_baseline && !round.prepared.answered)
+      calls += static_cast<double>(round.prepared.set.calls());
   }
   return calls * m_.input.baseline.answer_seconds;
 }

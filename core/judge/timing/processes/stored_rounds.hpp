@@ -29,14 +29,14 @@ class StoredRounds : public RoundSupply {
   Judgement check(PreparedRound timed) override;
 
   std::uint64_t next_secret();
-  /// A round with the next secret, behind all that is stored.
-  Result<PreparedRound> prepare_next(std::size_t calls);
-  /// Prepares the submission's next rounds, at least one, while there is room.
+  /// Prepares the next rounds, at least one, while there is room.
   Judgement prepare_ahead(std::size_t calls, int rounds);
   bool is_empty() const { return ahead_.empty(); }
   PreparedRound take_next();
   void forget_ahead() { ahead_.clear(); }
-  /// Checks all rounds that were stored.
+  /// Does with a round of the baseline what check() does with one of the submission, and believes its outputs.
+  Judgement pass_over(PreparedRound timed);
+  /// Checks all rounds of the submission that were stored.
   Judgement check_stored();
   /// The time that check_stored() will take, in seconds.
   double owed_s() const;
@@ -47,17 +47,19 @@ class StoredRounds : public RoundSupply {
   struct Stored {
     PreparedRound prepared;
     std::unique_ptr<Arena> outputs;
+    bool of_baseline = false;
   };
   std::uint64_t end_of_inputs() const;
   bool has_room(std::size_t calls) const;
   bool lacks_inputs(std::size_t calls, int rounds) const;
+  Result<PreparedRound> prepare_next(std::size_t calls);
   Judgement prepare_one(std::size_t calls);
   std::uint64_t stored_bytes_max() const;
   bool is_large(const Layout& layout) const;
   bool lacks_room_for_answer(const Layout& layout) const;
   Judgement make_room_for_answer(const Layout& layout);
   Status copy_outputs(const Arena& from, const Layout& layout, std::unique_ptr<Arena>& into);
-  bool store(PreparedRound& timed);
+  bool store(PreparedRound& timed, bool of_baseline);
 
   const Measurement m_;
   WithheldTimer& timer_;
