@@ -13,6 +13,7 @@ import pytest
 import ray
 from hone.adapters.ray import HoneActor, play
 
+from calls import answers, call
 from scripted import ScriptedServer
 from servers import ROOT, RealServer
 
@@ -72,6 +73,60 @@ def test_a_reward_is_paid_once(scripted: ScriptedServer) -> None:
     assert (last["reward"], last["ended"]) == (0.1, True)
     after = ray.get(hone.step.remote(number, "wrong"))
     assert (after["reward"], after["ended"]) == (None, True)
+
+
+TOOLS = {"max_turns": 1, "tools": {"check": 1, "hardware": 1}}
+
+
+def test_model_calls_tools_in_its_text(scripted: ScriptedServer) -> None:
+    hone = HoneActor.remote(scripted.endpoint, TOOLS)
+    said = [f"First:\n{call('check', code='wrong')}\n{call('hardware')}", call("check", code="slow"), "slow"]
+    seen: list[list[dict[str, Any]]] = []
+
+    def model(messages: list[dict[str, Any]]) -> str:
+        seen.append(list(messages))
+        return said[len(seen) - 1]
+
+    one = play(hone, model, "add_relu")
+    assert (one["score"], one["turn_rewards"], one["tool_calls"]) == (0.4, [0.4], {"check": 1, "hardware": 1})
+    assert '{"type": "function", "function": {"name": "check", ' in seen[0][-1]["content"]
+    assert [message["role"] for message in seen[2]] == ["user", "assistant", "user", "assistant", "user"]
+    spent = "error: tool check: unknown, or no use left; tools with uses left: none"
+    assert seen[1][-1]["content"] == answers("check found: wrong", "hardware found: nothing")
+    assert seen[2][-1]["content"] == answers(spent)
+
+
+def test_worker_calls_a_tool(scripted: ScriptedServer) -> None:
+    """For workers whose models have function calls."""
+    hone = HoneActor.remote(scripted.endpoint, TOOLS)
+    start = ray.get(hone.start.remote("add_relu"))
+    assert [tool["function"]["name"] for tool in start["tools"]] == ["check", "hardware"]
+    assert start["messages"] == [{"role": "user", "content": "Write a kernel."}]
+    turn = ray.get(hone.call.remote(start["episode"], "check", '{"code": "wrong"}'))
+    assert turn["messages"] == [{"role": "tool", "name": "check", "content": "check found: wrong"}]
+    assert (turn["reward"], turn["reward_valid"], turn["ended"]) == (None, True, False)
+    assert turn["tools_left"] == {"check": 0, "hardware": 1}
+    again = ray.get(hone.call.remote(start["episode"], "check", {"code": "wrong"}))
+    assert again["messages"][0]["content"].startswith("error: tool check: unknown, or no use left")
+    # A step submits the whole answer, even if it has a call.
+    assert ray.get(hone.step.remote(start["episode"], f"slow {call('hardware')}"))["reward"] == 0.4
+
+
+def test_a_fault_of_a_tool_has_no_score(scripted: ScriptedServer) -> None:
+    hone = HoneActor.remote(scripted.endpoint, TOOLS)
+    one = play(hone, lambda _: call("check", code="fault"), "add_relu")
+    assert (one["score"], one["reward_valid"], one["turn_rewards"]) == (None, False, [])
+    assert one["fault"] == "turn 1: tool check: unavailable: the builder's process died"
+    number = ray.get(hone.start.remote("add_relu"))["episode"]
+    turn = ray.get(hone.call.remote(number, "check", {"code": "fault"}))
+    assert (turn["messages"], turn["reward"], turn["reward_valid"], turn["ended"]) == ([], None, False, True)
+
+
+def test_without_the_option_a_call_is_text(scripted: ScriptedServer) -> None:
+    hone = HoneActor.remote(scripted.endpoint, {"max_turns": 1})
+    one = play(hone, lambda _: f"slow {call('hardware')}", "add_relu")
+    assert (one["score"], one["tool_calls"]) == (0.4, {})
+    assert ray.get(hone.start.remote("add_relu"))["tools"] == []
 
 
 def test_a_wrong_request_reaches_its_worker(scripted: ScriptedServer) -> None:

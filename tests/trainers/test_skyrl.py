@@ -37,6 +37,7 @@ from skyrl.train.generators.utils import prepare_generator_input
 from skyrl.train.utils.trainer_utils import validate_generator_output, zero_variance_filter
 from trl.chat_template_utils import qwen3_training_chat_template
 
+from calls import after_answers, answers, call
 from scripted import ScriptedServer
 from servers import ROOT, RealServer
 from tiny import model, tokenizer, weights
@@ -266,6 +267,61 @@ def test_the_contract_of_an_environment(scripted: ScriptedServer) -> None:
     assert env.get_metrics() == {"turns": 2, "correct": True, "fault": False, "return": pytest.approx(0.5)}
     env.close()
     env.close()
+
+
+TOOLS = {"options": {"max_turns": 1, "tools": {"check": 1, "hardware": 1}}}
+
+
+def test_tool_calls_leave_the_turn_open(scripted: ScriptedServer) -> None:
+    said = [
+        f"First:\n{call('check', code='wrong')}\n{call('hardware')}<|im_end|>",
+        f"{call('check', code='slow')}<|im_end|>",
+        "slow<|im_end|>",
+    ]
+    engine = Engine(said)
+    output = play(engine, scripted.endpoint, hone=TOOLS)
+    assert [reward for reward in output["rewards"][0] if reward] == [0.4]  # at the kernel's answer
+    assert output["rewards"][0][-1] == 0.4
+    assert '{"type": "function", "function": {"name": "check", ' in engine.asked[0]
+    response, mask = output["response_ids"][0], output["loss_masks"][0]
+    assert WORDS.decode([token for token, kept in zip(response, mask, strict=True) if kept]) == "".join(said)
+    heard = WORDS.decode([token for token, kept in zip(response, mask, strict=True) if not kept])
+    spent = "error: tool check: unknown, or no use left; tools with uses left: none"
+    assert heard == after_answers("check found: wrong", "hardware found: nothing") + after_answers(spent)
+    metrics = output["rollout_metrics"]
+    assert (metrics["environment/turns"], metrics["environment/tool_calls"]) == (1.0, 2.0)
+
+
+def test_a_fault_of_a_tool_is_masked_and_does_not_change_the_mean(scripted: ScriptedServer) -> None:
+    scripts = [["fast<|im_end|>"], [f"{call('check', code='fault')}<|im_end|>"], ["wrong<|im_end|>"]]
+    output = play(Engine(*scripts), scripted.endpoint, hone=TOOLS)
+    assert totals(output) == [1.3, pytest.approx(0.7), 0.1]
+    assert [any(mask) for mask in output["loss_masks"]] == [True, False, True]
+    assert output["stop_reasons"] == ["stop", "hone_fault", "stop"]
+
+
+def test_step_wise_a_tool_call_is_a_step_without_a_reward(scripted: ScriptedServer) -> None:
+    engine = Engine([f"{call('hardware')}<|im_end|>", "slow<|im_end|>"])
+    output = play(engine, scripted.endpoint, hone=TOOLS, step_wise_trajectories=True)
+    assert (output["is_last_step"], totals(output)) == ([False, True], [0.0, 0.4])
+
+
+def test_tools_need_more_than_one_answer(scripted: ScriptedServer) -> None:
+    with pytest.raises(ValueError, match=r"option tools: expected generator\.batched=false, found true"):
+        play(Engine(["slow<|im_end|>"]), scripted.endpoint, hone=TOOLS, batched=True)
+    assert scripted.seen["reset"] == 0
+
+
+def test_environment_answers_a_call_as_the_user(scripted: ScriptedServer) -> None:
+    adapter.register(scripted.endpoint, **TOOLS)
+    env = skyrl_gym.make("hone", env_config={}, extras={"task": "add_relu"})
+    prompt, _ = env.init(PROMPT)
+    assert "# Tools" in prompt[-1]["content"]
+    step = env.step(call("check", code="wrong"))
+    assert step["observations"] == [{"role": "user", "content": answers("check found: wrong")}]
+    assert (step["reward"], step["done"], step["metadata"]["turns"]) == (0.0, False, 0)
+    assert env.turns == 0
+    assert env.step("slow")["done"]
 
 
 def test_a_dropped_environment_leaves_no_episode(scripted: ScriptedServer) -> None:

@@ -23,6 +23,7 @@ from hone.adapters import slime as adapter
 from trl.chat_template_utils import qwen3_chat_template, qwen3_training_chat_template
 
 import slime_contract
+from calls import after_answers, call
 from scripted import ScriptedServer
 from servers import ROOT, RealServer
 from tiny import tokenizer
@@ -30,6 +31,11 @@ from tiny import tokenizer
 IS_REAL = slime_contract.install()
 Sample = importlib.import_module("slime.utils.types").Sample
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
+# A chat template that knows no tools.
+WITHOUT_TOOLS = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
 real_slime = pytest.mark.skipif(not IS_REAL, reason="HONE_SLIME names no checkout of slime, which is on no registry")
 
 
@@ -350,6 +356,61 @@ def test_the_example(
         importlib.import_module("slime.utils.http_utils").init_http_client(args)
     done = asyncio.run(example.generate(args, sample(), {"max_new_tokens": 99}))
     assert done.reward == pytest.approx(-7e-5)
+
+
+@pytest.mark.parametrize("template", ["with tools", "without tools"])
+def test_tool_calls_leave_the_turn_open(
+    engine: Engine, tmp_path: Path, scripted: ScriptedServer, template: str
+) -> None:
+    """The template describes the tools if it can; otherwise hone's prompt does."""
+    has_tools = template == "with tools"
+    tokenizer(qwen3_training_chat_template if has_tools else WITHOUT_TOOLS).save_pretrained(tmp_path)
+    said = [
+        f"First:\n{call('check', code='wrong')}\n{call('hardware')}<|im_end|>",
+        f"{call('check', code='slow')}<|im_end|>",
+        "<tool_call>{</tool_call><|im_end|>",
+        "slow<|im_end|>",
+    ]
+    engine.script = [(text, "stop") for text in said]
+    options = {"max_turns": 1, "tools": {"check": 1, "hardware": 1}}
+    (done,) = generate(arguments(engine, str(tmp_path), scripted.endpoint, options=options), sample())
+    assert (done.status, done.reward, done.remove_sample) == (Sample.Status.COMPLETED, 0.4, False)
+    details = done.metadata["hone"]
+    assert (details["turn_rewards"], details["tool_calls"]) == ([0.4], {"check": 1, "hardware": 1})
+    words = tokenizer(qwen3_training_chat_template)
+    prompt = words.decode(engine.asked[0]["input_ids"])
+    assert '{"type": "function", "function": {"name": "check", ' in prompt
+    assert ("may call one or more functions to examine a kernel" in prompt) == (not has_tools)
+    response = done.tokens[-done.response_length :]
+    assert words.decode([t for t, m in zip(response, done.loss_mask, strict=True) if m]) == "".join(said)
+    heard = words.decode([t for t, m in zip(response, done.loss_mask, strict=True) if not m])
+    spent = "error: tool check: unknown, or no use left; tools with uses left: none"
+    wrong = "error: the arguments are not valid JSON: "
+    start = after_answers("check found: wrong", "hardware found: nothing") + after_answers(spent)
+    assert heard.startswith(start + after_answers(wrong).partition("\n</tool_response>")[0])
+
+
+def test_a_fault_of_a_tool_is_out_of_the_loss(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:
+    engine.script = [(f"{call('check', code='fault')}<|im_end|>", "stop")]
+    args = arguments(engine, checkpoint, scripted.endpoint, options={"tools": {"check": 1}})
+    (done,) = generate(args, sample())
+    assert done.metadata["hone"]["fault"] == "turn 1: tool check: unavailable: the builder's process died"
+    assert (done.remove_sample, done.metadata["hone"]["turns"]) == (True, 0)
+    assert adapter.is_fault(done)
+
+
+def test_a_truncated_answer_calls_no_tool(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:
+    engine.script = [(f"slow {call('check', code='wrong')}", "length")]
+    args = arguments(engine, checkpoint, scripted.endpoint, options={"tools": {"check": 1}})
+    (done,) = generate(args, sample())
+    assert (done.reward, done.metadata["hone"]["tool_calls"]) == (0.1, {})
+
+
+def test_without_the_option_a_call_is_text(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:
+    engine.script = [(f"slow {call('hardware')}<|im_end|>", "stop")]
+    (done,) = generate(arguments(engine, checkpoint, scripted.endpoint, options={"max_turns": 1}), sample())
+    assert (done.reward, done.metadata["hone"]["tool_calls"]) == (0.4, {})
+    assert "# Tools" not in tokenizer(qwen3_training_chat_template).decode(engine.asked[0]["input_ids"])
 
 
 @real_slime

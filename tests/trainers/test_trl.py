@@ -24,6 +24,7 @@ from trl.chat_template_utils import (
     qwen3_training_chat_template,
 )
 
+from calls import after_answers
 from scripted import ScriptedServer
 from servers import ROOT, RealServer
 from tiny import model, tokenizer, weights
@@ -278,12 +279,6 @@ def test_fault_in_a_tool_has_no_advantage_and_does_not_change_the_mean(
     assert record.fault == "turn 1: tool check: unavailable: the builder's process died"
 
 
-def answered(*texts: str) -> str:
-    """How a template of Qwen's writes the answers of tools, up to where the model goes on."""
-    written = "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in texts)
-    return f"\n<|im_start|>user\n{written}<|im_end|>\n<|im_start|>assistant\n"
-
-
 def rollouts(folder: Path, play: adapter.Rollouts, **given: Any) -> Watched:
     rows = [row for row in play.rows() if row["task"].endswith("add_relu")]
     words = add_response_schema(tokenizer(qwen3_chat_template))  # recognizes the template, so it comes first
@@ -388,8 +383,8 @@ def test_rollouts_with_tools(tmp_path: Path, scripted: ScriptedServer) -> None:
         theirs.append(words.decode([i for i, m in zip(ids, mask, strict=True) if not m]))
     unknown = "error: tool profile: unknown, or no use left; tools with uses left: check (1), hardware (1)"
     wrong = "error: the argument 'code': expected code and language, both text"
-    called = answered("check found: wrong", "hardware found: nothing")
-    assert theirs == [called, answered(unknown), answered(wrong) + called, ""]
+    called = after_answers("check found: wrong", "hardware found: nothing")
+    assert theirs == [called, after_answers(unknown), after_answers(wrong) + called, ""]
 
 
 def test_a_fault_of_a_tool_in_a_rollout_is_masked(tmp_path: Path, scripted: ScriptedServer) -> None:

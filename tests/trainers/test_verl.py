@@ -17,6 +17,7 @@ from trl.chat_template_utils import qwen3_training_chat_template
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker, _agent_loop_registry
 from verl.workers.rollout.replica import TokenOutput
 
+from calls import after_answers, call
 from scripted import ScriptedServer
 from servers import ROOT, RealServer
 from tiny import tokenizer
@@ -144,6 +145,59 @@ def test_an_answer_that_is_too_long_is_cut(checkpoint: str, tmp_path: Path, scri
     done = run(of)
     assert done.response_mask.sum() == 16
     assert done.reward_score == pytest.approx(0.1)
+
+
+TOOLS = {"max_turns": 1, "tools": {"check": 1, "hardware": 1}}
+
+
+def test_tool_calls_leave_the_turn_open(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    script = [
+        f"First:\n{call('check', code='wrong')}\n{call('hardware')}<|im_end|>",
+        f"{call('check', code='slow')}<|im_end|>",
+        "<tool_call>{</tool_call><|im_end|>",
+        "slow<|im_end|>",
+    ]
+    of = worker(checkpoint, tmp_path, scripted.endpoint, *script, options=TOOLS)
+    done = run(of)
+    assert (done.reward_score, done.extra_fields["turn_scores"]) == (0.4, [0.4])
+    assert (done.extra_fields["tool_rewards"], done.num_turns) == ([], 8)
+    assert done.extra_fields["reward_extra_info"]["hone_tool_calls"] == 2
+    prompt = of.tokenizer.decode(of.llm_client.asked[0])
+    assert '{"type": "function", "function": {"name": "check", ' in prompt
+    ids, mask = done.response_ids[0].tolist(), done.response_mask[0].tolist()
+    attended = done.attention_mask[0, -len(ids) :].tolist()
+    assert of.tokenizer.decode([t for t, m in zip(ids, mask, strict=True) if m]) == "".join(script)
+    heard = of.tokenizer.decode([t for t, m, a in zip(ids, mask, attended, strict=True) if a and not m])
+    spent = "error: tool check: unknown, or no use left; tools with uses left: none"
+    wrong = "error: the arguments are not valid JSON: "
+    start = after_answers("check found: wrong", "hardware found: nothing") + after_answers(spent)
+    assert heard.startswith(start + after_answers(wrong).partition("\n</tool_response>")[0])
+    assert scripted.open() == []
+
+
+def test_the_format_is_that_of_the_rollout(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    said = "<tool_call>\n<function=check>\n<parameter=code>\nwrong\n</parameter>\n</function>\n</tool_call><|im_end|>"
+    of = worker(checkpoint, tmp_path, scripted.endpoint, said, "slow<|im_end|>", options=TOOLS, format="qwen3_coder")
+    done = run(of)
+    assert (done.reward_score, done.extra_fields["reward_extra_info"]["hone_tool_calls"]) == (0.4, 1)
+    assert after_answers("check found: wrong") in of.tokenizer.decode(of.llm_client.asked[1])
+    with pytest.raises(Exception, match=r"option tools: rollout.multi_turn.format: .* such as hermes"):
+        run(worker(checkpoint, tmp_path, scripted.endpoint, options=TOOLS, format="none"))
+
+
+def test_a_fault_of_a_tool_is_no_reward(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    said = f"{call('check', code='fault')}<|im_end|>"
+    with pytest.raises(adapter.FaultError, match="turn 1: tool check: unavailable: the builder's process died"):
+        run(worker(checkpoint, tmp_path, scripted.endpoint, said, options=TOOLS))
+    done = run(worker(checkpoint, tmp_path, scripted.endpoint, said, options=TOOLS, use_v1=False))
+    assert done.response_mask.sum() == 0
+
+
+def test_without_the_option_a_call_is_text(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    of = worker(checkpoint, tmp_path, scripted.endpoint, f"slow {call('hardware')}<|im_end|>", options={"max_turns": 1})
+    done = run(of)
+    assert (done.reward_score, done.extra_fields["reward_extra_info"]["hone_tool_calls"]) == (0.4, 0)
+    assert "# Tools" not in of.tokenizer.decode(of.llm_client.asked[0])
 
 
 def test_mistakes_are_reported(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:

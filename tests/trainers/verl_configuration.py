@@ -32,6 +32,7 @@ def configuration(checkpoint: str, folder: Path, endpoint: str, **given: Any) ->
     response = given.pop("response_length", 4000)
     use_v1 = str(given.pop("use_v1", True)).lower()
     samples = given.pop("n", 1)
+    form = given.pop("format", "hermes")
     entry = {"name": "hone", "_target_": "hone.adapters.verl.HoneAgentLoop", "endpoint": endpoint, **given}
     loops = folder / "loops.yaml"
     loops.write_text(json.dumps([entry]))  # JSON is YAML
@@ -42,6 +43,7 @@ def configuration(checkpoint: str, folder: Path, endpoint: str, **given: Any) ->
             "actor_rollout_ref.rollout.prompt_length=4000",
             f"actor_rollout_ref.rollout.response_length={response}",
             f"actor_rollout_ref.rollout.n={samples}",
+            f"actor_rollout_ref.rollout.multi_turn.format={form}",
             "actor_rollout_ref.rollout.agent.num_workers=1",
             "actor_rollout_ref.rollout.agent.default_agent_loop=hone",
             f"actor_rollout_ref.rollout.agent.agent_loop_config_path={loops}",

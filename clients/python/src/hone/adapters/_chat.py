@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from ._record import Message
+
+# The example of a call in templates such as Qwen2.5's and Qwen3's.
+_JSON_CALL = re.compile(r'<tool_call>\s*\{\s*"name"')
 
 
 class Chat:
@@ -47,9 +51,16 @@ class Chat:
         named = {"tools": tools} if tools else {}  # templates may write a heading for []
         return self._render(messages, add_generation_prompt=True, **named)
 
-    def text(self, ids: list[int]) -> str:
-        """The text of an answer."""
-        return str(self._tokenizer.decode(ids, skip_special_tokens=True))
+    def text(self, ids: list[int], *, special: bool = False) -> str:
+        """The text of an answer, with its special tokens or without them."""
+        return str(self._tokenizer.decode(ids, skip_special_tokens=not special))
+
+    def writes_json_calls(self) -> bool:
+        """Whether the template describes tools, with calls as JSON between ``<tool_call>`` tags."""
+        schema = {"name": "x", "description": "x", "parameters": {"type": "object"}}
+        prompt = [{"role": "user", "content": "x"}]
+        ids = self.prompt(prompt, [{"type": "function", "function": schema}])
+        return _JSON_CALL.search(self.text(ids, special=True)) is not None
 
     def ends_turn(self, ids: list[int]) -> bool:
         """Whether an answer ends with an end-of-turn token, so that it was not truncated."""

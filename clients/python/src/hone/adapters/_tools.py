@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hone._functions import (
+    FAILED_CALLS_MAX,
     call_arguments,
     expect_use_left,
     function_tools,
@@ -31,6 +32,7 @@ TOOLS_PROMPT = (
     "tool's description says if it costs turns.\n\n"
 )
 OVER = "The episode is over: nothing more is judged. Answer with one word."
+NO_MORE_CALLS = "error: no tool can be called any more; the answer was judged without the call"
 FAILED = "The environment failed; this is not your fault. Answer with one word."
 
 
@@ -97,6 +99,15 @@ class EpisodeTools:
     def may_call(self) -> bool:
         """Whether uses are left, and the model has not made too many calls that failed."""
         return may_call(self.left, self.failed, self.turns)
+
+    @property
+    def answers_calls(self) -> bool:
+        """Whether a call that the model writes in its answer is answered, if only with an error.
+
+        A call of a used-up tool is answered: it must not cost a turn. Otherwise, after too many
+        failed calls, the answer is judged.
+        """
+        return bool(self.functions) and self.failed <= FAILED_CALLS_MAX * self.turns
 
     def action(self, name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of ``Client.tool`` for a call of the model.

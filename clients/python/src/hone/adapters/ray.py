@@ -5,8 +5,9 @@
     hone = HoneActor.options(name="hone").remote("tcp://127.0.0.1:5917", {"max_turns": 4})
     episodes = ray.get([worker.remote(hone, task) for task in ray.get(hone.tasks.remote())])
 
-where a worker calls ``play(hone, model, task)``. After a fault of the machine a turn's reward is
-None and an episode's ``reward_valid`` False. See docs/trainers/ray.md.
+where a worker calls ``play(hone, model, task)``. With the option ``tools`` the model may call the
+episode's tools. After a fault of the machine a turn's reward is None and an episode's
+``reward_valid`` False. See docs/trainers/ray.md.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Any
 
 from hone._requests import DEFAULT_ENDPOINT
 
+from ._calls import as_user, calls_in, respond_async, with_tools
 from ._play import AsyncPlay, Settings, loop_client_of
-from ._record import Message, Record
+from ._record import Message
 from ._versions import require
 
 require("hone.adapters.ray", "ray", "2.40", "3")
@@ -71,7 +73,8 @@ class _Actor:
         """Starts an episode; without a task one is drawn.
 
         Returns:
-            Like ``step``, with the prompt as ``messages`` and no reward.
+            Like ``step``, with the prompt as ``messages`` and no reward. ``tools`` has the
+            episode's tools as OpenAI's function tools; it is empty without the option ``tools``.
 
         Raises:
             hone.HoneError: The request is wrong, or no server answers the actor's first call.
@@ -80,7 +83,7 @@ class _Actor:
         play, number = AsyncPlay(self._settings), next(self._numbers)
         messages = await play.start(task, seed=seed, group=group)
         self._plays[number] = (play, time.monotonic())
-        return _turn(number, play.record, messages)
+        return {**_turn(number, play, messages), "tools": play.tools.functions}
 
     async def step(
         self, episode: int, response: str | None = None, *, code: str | None = None
@@ -89,7 +92,7 @@ class _Actor:
 
         Returns:
             ``episode``, ``messages`` (the environment's new ones), ``reward`` (None without a
-            score), ``reward_valid``, ``return_to_date``, ``ended``, ``fault``.
+            score), ``reward_valid``, ``return_to_date``, ``ended``, ``fault``, ``tools_left``.
 
         Raises:
             KeyError: There is no such episode, or it was idle for too long.
@@ -98,7 +101,50 @@ class _Actor:
         turns = play.record.turns
         messages = await play.step(code, response=response)
         self._plays[episode] = (play, time.monotonic())
-        return _turn(episode, play.record, messages, has_turn=play.record.turns > turns)
+        return _turn(episode, play, messages, has_turn=play.record.turns > turns)
+
+    async def call(
+        self, episode: int, name: str, arguments: str | Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Calls a tool of hone for the model. The turn stays open.
+
+        Args:
+            episode: Its number.
+            name: The tool's name, as the model wrote it.
+            arguments: An object, or its JSON.
+
+        Returns:
+            Like ``step``, with the answer as a message of the role ``tool``, and no reward. The
+            answer to a mistaken call begins with ``error: ``. After a fault there is none.
+
+        Raises:
+            KeyError: As ``step``.
+        """
+        play = self._play(episode)
+        answer = await play.call(name, arguments)
+        self._plays[episode] = (play, time.monotonic())
+        tool = {"role": "tool", "name": name, "content": answer}
+        return _turn(episode, play, [] if play.record.ended else [tool])
+
+    async def respond(self, episode: int, answer: str) -> dict[str, Any]:
+        """Makes the tool calls in a model's whole answer, or submits it: a step of ``play``.
+
+        Args:
+            episode: Its number.
+            answer: Calls are JSON between ``<tool_call>`` tags.
+
+        Returns:
+            Like ``step``. The answers of tools are one message of the user.
+
+        Raises:
+            KeyError: As ``step``.
+        """
+        play = self._play(episode)
+        turns = play.record.turns
+        calls = calls_in(answer) if play.tools.functions else []
+        messages = await respond_async(play, answer, calls)
+        self._plays[episode] = (play, time.monotonic())
+        return _turn(episode, play, as_user(messages), has_turn=play.record.turns > turns)
 
     async def finish(self, episode: int) -> dict[str, Any]:
         """Closes an episode if it is open.
@@ -131,9 +177,10 @@ class _Actor:
 
 
 def _turn(
-    number: int, record: Record, messages: list[Message], *, has_turn: bool = False
+    number: int, play: AsyncPlay, messages: list[Message], *, has_turn: bool = False
 ) -> dict[str, Any]:
     """The reply to a request. ``has_turn``: the request has completed a turn."""
+    record = play.record
     return {
         "episode": number,
         "messages": messages,
@@ -142,6 +189,7 @@ def _turn(
         "return_to_date": record.return_to_date,
         "ended": record.ended,
         "fault": record.fault or "",
+        "tools_left": dict(play.tools.left),
     }
 
 
@@ -160,8 +208,9 @@ def play(
     """Plays an episode from a worker, and waits for each verdict.
 
     Args:
-        hone: The actor.
-        model: Returns an answer to a conversation.
+        hone: The actor. With its option ``tools``, the prompt describes the tools.
+        model: Returns an answer to a conversation. It may hold tool calls, as JSON between
+            ``<tool_call>`` tags; then it is no submission.
         task: None draws a task.
         seed: Makes the draw repeatable.
         group: Samples that are compared with each other.
@@ -170,11 +219,11 @@ def play(
         Like the actor's ``finish``.
     """
     turn = ray.get(hone.start.remote(task, seed=seed, group=group))
-    messages = list(turn["messages"])
+    messages = list(with_tools(turn["messages"], turn["tools"]))
     try:
         while not turn["ended"]:
             answer = model(messages)
-            turn = ray.get(hone.step.remote(turn["episode"], answer))
+            turn = ray.get(hone.respond.remote(turn["episode"], answer))
             messages += [{"role": "assistant", "content": answer}, *turn["messages"]]
     finally:
         came = ray.get(hone.finish.remote(turn["episode"]))

@@ -7,7 +7,8 @@
 
 and rows with ``env_class: hone``, which ``write_prompts`` writes. An environment of SkyRL cannot
 exclude a sample from training: a reward is a number. So ``Masked`` wraps SkyRL's generator. Without
-it, an environment raises after a fault. See docs/trainers/skyrl.md.
+it, an environment raises after a fault. With the option ``tools`` the model may call the episode's
+tools, as JSON between ``<tool_call>`` tags. See docs/trainers/skyrl.md.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 from hone._requests import DEFAULT_ENDPOINT
 
+from ._calls import as_user, calls_in, respond, with_tools
 from ._play import Play, Settings, client_of
 from ._record import Message, Record
 from ._versions import require
@@ -46,9 +48,16 @@ class FaultError(RuntimeError):
 
 @dataclass
 class _Link:
-    """Connects ``Masked`` and one environment: its group, and the record of its episode."""
+    """Connects ``Masked`` and one environment.
+
+    Attributes:
+        group: The episode's group.
+        batched: Whether SkyRL generates one answer only.
+        record: The record of the episode.
+    """
 
     group: str | None
+    batched: bool = False
     record: Record | None = None
 
 
@@ -102,21 +111,25 @@ class HoneEnv(BaseTextEnv):  # type: ignore[misc]
 
         Raises:
             FaultError: The machine was at fault and ``Masked`` is not there.
+            ValueError: There are tools, but SkyRL generates one answer only (``batched``).
             hone.HoneError: The request is wrong, or no server answers the first one.
         """
+        if self._settings.tools and self._link is not None and self._link.batched:
+            raise ValueError("option tools: expected generator.batched=false, found true")
         row = {**(self._row.get("extra_info") or {}), **self._row}
         self._play = self._play or Play(self._settings)
         group = row.get("group") if self._link is None else self._link.group
         messages = self._play.start(row.get("task"), seed=row.get("seed"), group=group)
         self._pass_on()
-        return messages or list(prompt or _NO_PROMPT), self.record.details()
+        shown = with_tools(messages, self._play.tools.functions)
+        return shown or list(prompt or _NO_PROMPT), self.record.details()
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
-        """Submits a model's answer.
+        """Submits a model's answer, or makes the tool calls in it.
 
         Returns:
-            hone's messages, the turn's contribution to the return, whether the episode is over, and
-            its record as ``metadata``.
+            hone's messages, the turn's contribution to the return (0.0 for tool calls), whether the
+            episode is over, and its record as ``metadata``.
 
         Raises:
             FaultError: The machine was at fault and ``Masked`` is not there.
@@ -126,7 +139,8 @@ class HoneEnv(BaseTextEnv):  # type: ignore[misc]
         if self._play is None:
             raise ValueError("step: the episode is not started; call init first")
         before = self.record.return_to_date or 0.0
-        messages = self._play.step(response=action)
+        calls = calls_in(action) if self._play.tools.functions else []
+        messages = as_user(respond(self._play, action, calls))
         self._pass_on()
         self.turns = self.record.turns
         after = before if self.record.score is None else self.record.score
@@ -145,7 +159,12 @@ class HoneEnv(BaseTextEnv):  # type: ignore[misc]
     def get_metrics(self) -> dict[str, Any]:
         """Values for SkyRL's log, which averages them over episodes. Unknown ones are left out."""
         record = self.record
-        known = {"return": record.score, "best_speedup": record.best_speedup}
+        calls = sum(record.tool_calls.values()) if self._settings.tools else None
+        known = {
+            "return": record.score,
+            "best_speedup": record.best_speedup,
+            "tool_calls": calls,
+        }
         return {
             "turns": record.turns,
             "correct": "correct" in record.outcomes,
@@ -186,8 +205,11 @@ class Masked:
         """SkyRL's ``generate``, GeneratorInput to GeneratorOutput."""
         ids = input_batch.get("trajectory_ids") or [None] * len(input_batch["prompts"])
         groups = [at if one is None else one.instance_id for at, one in enumerate(ids)]
+        config = getattr(self._generator, "generator_cfg", None)
+        batched = bool(getattr(config, "batched", False))
         links = [
-            _Link(None if one is None else f"skyrl-{os.getpid()}-{one.instance_id}") for one in ids
+            _Link(None if one is None else f"skyrl-{os.getpid()}-{one.instance_id}", batched)
+            for one in ids
         ]
         extras = input_batch.get("env_extras") or [{} for _ in ids]
         batch = {
@@ -198,7 +220,6 @@ class Masked:
         named = {"disable_tqdm": disable_tqdm}
         named = {name: named[name] for name in named if name in inspect.signature(inner).parameters}
         output = await inner(batch, **named)
-        config = getattr(self._generator, "generator_cfg", None)
         zeroes = bool(getattr(config, "zero_reward_on_non_stop", False))
         return _masked(output, groups, [one.record for one in links], zeroes)
 
@@ -253,7 +274,8 @@ def write_prompts(
         messages = play.start(task.id)
         if play.record.fault is not None:
             raise ConnectionError(f"{task.id}: {play.record.fault}")
-        lines.append(json.dumps({"prompt": messages, "env_class": name, "task": task.id}))
+        prompt = with_tools(messages, play.tools.functions)
+        lines.append(json.dumps({"prompt": prompt, "env_class": name, "task": task.id}))
     play.finish()
     Path(path).write_text("".join(line + "\n" for line in lines))
     return len(lines)

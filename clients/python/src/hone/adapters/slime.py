@@ -6,8 +6,9 @@
     --custom-config-path hone.yaml
 
 where ``hone.yaml`` holds ``hone: {endpoint: "tcp://127.0.0.1:5917", options: {max_turns: 4}}``, and
-the prompts' file comes of ``write_prompts``. For responses of slime's own ``generate`` there is
-``--custom-rm-path hone.adapters.slime.reward``.
+the prompts' file comes of ``write_prompts``. With the option ``tools`` the model may call the
+episode's tools, as JSON between ``<tool_call>`` tags. For responses of slime's own ``generate``
+there is ``--custom-rm-path hone.adapters.slime.reward``.
 
 After a fault of the machine a sample has ``remove_sample`` True, which takes it out of the loss,
 and ``metadata["hone"]["fault"]``, by which ``post_process_rewards`` leaves it out of the mean.
@@ -29,9 +30,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from ._calls import as_user, calls_in, respond_async, with_tools
 from ._chat import Chat
 from ._play import AsyncPlay, Play, Settings, client_of
-from ._record import Record
+from ._record import Message, Record
 
 _SUPPORTED = "hone.adapters.slime supports slime >= 0.3.1, < 0.4"
 
@@ -60,10 +62,11 @@ async def generate(
     """
     if getattr(args, "partial_rollout", False):
         raise ValueError("hone.adapters.slime.generate plays whole episodes: no --partial-rollout")
-    engine = _Engine(args, sampling_params)
     settings = _settings(args)
-    if settings.options.get("max_turns") != 1:
-        engine.chat.check()  # before an answer is generated and judged
+    engine = _Engine(args, sampling_params, has_tools=bool(settings.tools))
+    if settings.tools or settings.options.get("max_turns") != 1:
+        # Before an answer is generated and judged.
+        engine.chat.check(tools=engine.writes_calls)
     sample_type = type(sample)
     _clear(sample)
     play = AsyncPlay(settings)
@@ -74,14 +77,13 @@ async def generate(
     waited = time.monotonic() - started
     try:
         if messages:
-            sample.prompt = messages
-            sample.tokens = engine.chat.prompt(messages)
+            engine.start(sample, messages, play.tools.functions)
         while not play.record.ended:
             answer = await engine.answer(sample)
             if answer is None or sample.status == sample_type.Status.ABORTED:
                 break
             started = time.monotonic()
-            feedback = await play.step(response=answer)
+            feedback = await engine.respond(play, sample, answer)
             waited += time.monotonic() - started
             if sample.status == sample_type.Status.TRUNCATED or play.record.ended:
                 break
@@ -198,9 +200,20 @@ def write_prompts(path: str | os.PathLike[str], **settings: Any) -> int:
 
 
 class _Engine:
-    """slime's engine behind its router, and the tokenizer of the model that it serves."""
+    """slime's engine behind its router, and the tokenizer of the model that it serves.
 
-    def __init__(self, args: Any, sampling_params: dict[str, Any]) -> None:
+    Args:
+        args: slime's arguments.
+        sampling_params: As in ``generate``.
+        has_tools: Whether the model may call tools of hone.
+
+    Attributes:
+        chat: The model's chat template.
+        writes_calls: Whether the template describes the tools and has the role ``tool``. If not,
+            hone's prompt describes them, and their answers are messages of the user.
+    """
+
+    def __init__(self, args: Any, sampling_params: dict[str, Any], *, has_tools: bool) -> None:
         try:
             rollout = importlib.import_module("slime.rollout.sglang_rollout")
             self._post = importlib.import_module("slime.utils.http_utils").post
@@ -215,13 +228,34 @@ class _Engine:
         self._url = f"http://{args.sglang_router_ip}:{args.sglang_router_port}/generate"
         arguments = getattr(args, "apply_chat_template_kwargs", None)
         self.chat = Chat(self._state.tokenizer, arguments=arguments)
+        self.writes_calls = has_tools and self.chat.writes_json_calls()
+
+    def start(self, sample: Any, messages: list[Message], functions: list[dict[str, Any]]) -> None:
+        """Puts the prompt into the sample."""
+        if not self.writes_calls:
+            messages, functions = with_tools(messages, functions), []
+        sample.prompt = messages
+        sample.tokens = self.chat.prompt(messages, functions)
+
+    async def respond(self, play: AsyncPlay, sample: Any, answer: list[int]) -> list[Message]:
+        """Makes the tool calls of an answer, or submits it. Returns the new messages."""
+        calls = []
+        if play.tools.functions and sample.status != type(sample).Status.TRUNCATED:
+            # In some tokenizers, the tags around a call are special tokens.
+            calls = calls_in(self.chat.text(answer, special=True))
+        # Not the engine's text: a special token behind a closing fence would hide the fence.
+        messages = await respond_async(play, self.chat.text(answer), calls)
+        return messages if self.writes_calls else as_user(messages)
 
     def room(self, sample: Any) -> int:
         """The number of tokens that the response may still have."""
         return int(self._params["max_new_tokens"]) - int(sample.response_length)
 
-    async def answer(self, sample: Any) -> str | None:
-        """Adds the model's next answer to the sample. None if slime has stopped its rollouts."""
+    async def answer(self, sample: Any) -> list[int] | None:
+        """Adds the model's next answer to the sample, and returns its tokens.
+
+        None if slime has stopped its rollouts.
+        """
         if self._state.aborted:
             sample.status = type(sample).Status.ABORTED
             return None
@@ -235,7 +269,7 @@ class _Engine:
         )
         meta = output["meta_info"]
         said = meta.get("output_token_logprobs") or []
-        ids = [one[1] for one in said]
+        ids: list[int] = [one[1] for one in said]
         sample.append_response_tokens(
             self._args,
             tokens=ids,
@@ -244,8 +278,7 @@ class _Engine:
             meta_info=meta,
             text=output["text"],
         )
-        # Not the engine's text: a special token behind a closing fence would hide the fence.
-        return self.chat.text(ids)
+        return ids
 
 
 def _settings(args: Any) -> Settings:
@@ -257,7 +290,11 @@ def _settings(args: Any) -> Settings:
 
 
 def _one_turn(settings: Settings) -> Settings:
-    return Settings(**{**vars(settings), "options": {**settings.options, "max_turns": 1}})
+    """The settings without tools: slime's own ``generate`` answers once."""
+    options = {**settings.options, "max_turns": 1}
+    if settings.tools:
+        options["tools"] = {}
+    return Settings(**{**vars(settings), "options": options})
 
 
 def _group(sample: Any, evaluation: bool) -> str | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ._play import AsyncPlay, Settings, client_of
 from ._record import Message, text_of
+from ._tools import NO_MORE_CALLS
 from ._versions import require
 
 require("hone.adapters.verifiers", "verifiers", "0.4", "0.5")
@@ -26,7 +27,6 @@ from verifiers.v1.dialects.chat import message_to_wire  # noqa: E402
 from verifiers.v1.runtimes import ProgramResult, SubprocessConfig  # noqa: E402
 
 MODEL_SECONDS_MAX = 3600.0
-_NO_MORE_CALLS = "error: no tool can be called any more; the answer was judged without the call"
 
 
 class HoneTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
@@ -138,7 +138,7 @@ async def _converse(interaction: Any, play: AsyncPlay, messages: list[Message]) 
         else:
             feedback = text_of(await play.step(response=segment.last_reply))
             # Some providers refuse a conversation in which a call has no answer.
-            unmade = [_answer(call, _NO_MORE_CALLS) for call in calls]
+            unmade = [_answer(call, NO_MORE_CALLS) for call in calls]
             said = [*unmade, vf.UserMessage(content=feedback)] if unmade else feedback
         if play.record.ended:
             return

@@ -5,9 +5,10 @@
       endpoint: tcp://127.0.0.1:5917
       options: {max_turns: 4}
 
-and ``rollout.agent.default_agent_loop: hone``, or a column ``agent_name``. After a fault of the
-machine the loop raises, which verl's trainer keeps out of training; with the old worker, which has
-no such way, it masks every token. See docs/trainers/verl.md.
+and ``rollout.agent.default_agent_loop: hone``, or a column ``agent_name``. With the option
+``tools`` the model may call the episode's tools; verl's tool parser reads the calls. After a fault
+of the machine the loop raises, which verl's trainer keeps out of training; with the old worker,
+which has no such way, it masks every token. See docs/trainers/verl.md.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
+from ._calls import Call, calls_in, respond_async
 from ._play import AsyncPlay, Settings
-from ._record import Record
+from ._record import Message, Record
 from ._versions import require
 
 require("hone.adapters.verl", "verl", "0.9.1", "0.10")
@@ -29,6 +31,12 @@ from verl.experimental.agent_loop.agent_loop import (  # noqa: E402
     AgentLoopOutput,
     _agent_loop_registry,
     register,
+)
+from verl.experimental.agent_loop.tool_parser import FunctionCall, ToolParser  # noqa: E402
+from verl.tools.schemas import (  # noqa: E402
+    OpenAIFunctionCallSchema,
+    OpenAIFunctionParsedSchema,
+    OpenAIFunctionToolSchema,
 )
 
 __all__ = [
@@ -59,6 +67,8 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
         mine = {name: _plain(given.pop(name)) for name in list(given) if name in _OURS}
         super().__init__(*args, **given)
         self._settings = Settings(**mine)
+        self._format = self.rollout_config.multi_turn.format
+        self._parser = _parser(self._format, self.tokenizer) if self._settings.tools else None
         use_v1 = bool(OmegaConf.select(self.config, "trainer.use_v1", default=True))
         self._raises = use_v1 if on_fault is None else on_fault == "raise"
 
@@ -73,6 +83,9 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
             FaultError: The machine was at fault (see ``on_fault``).
             hone.HoneError: The request is wrong.
         """
+        if self._parser is not None and self._parser.stop_token_ids:
+            stops = [*(sampling_params.get("stop_token_ids") or []), *self._parser.stop_token_ids]
+            sampling_params = {**sampling_params, "stop_token_ids": stops}
         play = AsyncPlay(self._settings)
         uid = columns.get("uid")
         task = columns.get("task") or (columns.get("extra_info") or {}).get("task")
@@ -92,13 +105,18 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
         return output
 
     async def _play(
-        self, play: AsyncPlay, messages: list[dict[str, str]], sampling_params: dict[str, Any]
+        self, play: AsyncPlay, messages: list[Message], sampling_params: dict[str, Any]
     ) -> AgentLoopOutput:
-        """Has the model answer, and each answer judged, until the episode or the room ends."""
-        prompt = await self.ct_build_initial_tokens(messages)
+        """Has the model answer until the episode or the room ends.
+
+        Each answer is judged, or its tool calls are made.
+        """
+        tools = play.tools.functions or None
+        prompt = await self.ct_build_initial_tokens(messages, tools=tools)
         mask: list[int] = []
         ids, request, room = prompt, uuid4().hex, self.rollout_config.response_length
         logprobs: list[float] | None = None
+        rounds = 0
         while True:
             said = await self.server_manager.generate(
                 request_id=request, prompt_ids=ids, sampling_params=sampling_params
@@ -109,14 +127,15 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 ids, said.token_ids, mask, logprobs, assistant_logprobs=said.log_probs or None
             )
             ids = merged.token_ids
-            answer = self.tokenizer.decode(said.token_ids, skip_special_tokens=True)
-            feedback = await play.step(response=answer)
-            if play.record.ended or not feedback or len(mask) >= room:
+            rounds += 1
+            cut = len(mask) >= room
+            answer, feedback = await self._respond(play, said.token_ids, cut)
+            if play.record.ended or not feedback or cut:
                 break
-            before = [*messages, {"role": "assistant", "content": answer}]
+            before = [*messages, answer]
             messages = before + feedback
             merged, longer, logprobs_after = await self.ct_merge_context_msg(
-                before, messages, ids, mask, logprobs
+                before, messages, ids, mask, logprobs, tools=tools
             )
             if len(longer) >= room:  # a turn without room for an answer
                 break
@@ -126,10 +145,36 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
             response_ids=ids[len(ids) - len(mask) :][:room],
             response_mask=mask[:room],
             response_logprobs=logprobs[:room] if logprobs else None,
-            num_turns=2 * max(1, play.record.turns),
+            num_turns=2 * rounds,
             metrics=AgentLoopMetrics(),
             extra_fields=dict(said.extra_fields or {}),
         )
+
+    async def _respond(
+        self, play: AsyncPlay, ids: list[int], cut: bool
+    ) -> tuple[Message, list[Message]]:
+        """Makes the tool calls of an answer, or submits it.
+
+        Returns:
+            The answer as a message, and the new messages of hone.
+        """
+        text = self.tokenizer.decode(ids, skip_special_tokens=True)
+        said: Message = {"role": "assistant", "content": text}
+        if cut or self._parser is None or not play.tools.functions:
+            return said, await play.step(response=text)
+        schemas = [OpenAIFunctionToolSchema.model_validate(one) for one in play.tools.functions]
+        content, found = await self._parser.extract_tool_calls(ids, schemas)
+        calls = [Call(call.name, call.arguments) for call in found]
+        if not calls and self._format == "hermes":  # verl drops calls that are not valid JSON
+            calls = calls_in(self.tokenizer.decode(ids))
+        messages = await respond_async(play, text, calls)
+        if not found or not messages or messages[0]["role"] != "tool":
+            return said, messages
+        said |= {"content": content, "tool_calls": [_wire(call) for call in found]}
+        for call, message in zip(found, messages, strict=True):
+            if call.tool_call_id is not None:
+                message["tool_call_id"] = call.tool_call_id
+        return said, messages
 
 
 # A worker reads its file of loops first and imports this later, for the first trajectory: what the
@@ -143,7 +188,31 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
-def _nothing(columns: Mapping[str, Any]) -> list[dict[str, str]]:
+def _parser(form: str, tokenizer: Any) -> ToolParser:  # noqa: ANN401
+    """The parser of tool calls of ``rollout.multi_turn.format``.
+
+    Raises:
+        ValueError: verl has none of this name.
+    """
+    try:
+        return ToolParser.get_tool_parser(form, tokenizer)
+    except ValueError as error:
+        raise ValueError(
+            f"option tools: rollout.multi_turn.format: {error}; expected one of verl's formats, "
+            "such as hermes"
+        ) from None
+
+
+def _wire(call: FunctionCall) -> dict[str, Any]:
+    """A call as a chat template reads it."""
+    function, _ = OpenAIFunctionCallSchema.from_openai_function_parsed_schema(
+        OpenAIFunctionParsedSchema(name=call.name, arguments=call.arguments)
+    )
+    wire: dict[str, Any] = {"type": "function", "function": function.model_dump()}
+    return wire if call.tool_call_id is None else {**wire, "id": call.tool_call_id}
+
+
+def _nothing(columns: Mapping[str, Any]) -> list[Message]:
     """A prompt for a trajectory that is masked whole: its episode could not start."""
     return list(columns.get("raw_prompt") or [{"role": "user", "content": "Answer with one word."}])
 
@@ -155,6 +224,7 @@ def _fields(record: Record) -> dict[str, Any]:
         "tool_rewards": [],
         "reward_extra_info": {
             "hone_turns": record.turns,
+            "hone_tool_calls": sum(record.tool_calls.values()),
             "hone_speedup": record.best_speedup or 0.0,
             "hone_valid": float(record.fault is None),
         },
