@@ -75,11 +75,12 @@ def test_tools_leave_the_turn_open(serve: Serve, real: RealServer) -> None:
     with HoneEnv(base_url=url, message_timeout_s=100).sync() as env:
         start = env.reset(task="add_relu").observation
         assert [tool["function"]["name"] for tool in start.tools] == ["check", "hardware"]
-        assert start.tools_left == {"check": 1, "hardware": 1}
+        assert (start.tools_left, start.turns_left) == ({"check": 1, "hardware": 1}, 2)
         checked = env.step(HoneAction(tool="check", response=f"Here:\n```cpp\n{fused}```"))
         assert (checked.reward, checked.done, checked.observation.turn) == (None, False, 0)
         assert "correct" in checked.observation.messages[0]["content"]
         assert checked.observation.tools_left == {"check": 0, "hardware": 1}
+        assert checked.observation.turns_left == 2
         again = env.step(HoneAction(tool="check", code=fused)).observation
         assert again.messages[0]["content"].startswith("error: ")
         assert "Toolchain" in env.step(HoneAction(tool="hardware")).observation.messages[0]["content"]
@@ -87,14 +88,23 @@ def test_tools_leave_the_turn_open(serve: Serve, real: RealServer) -> None:
             env.step(HoneAction(tool="profile"))
         with pytest.raises(RuntimeError, match="neither response nor code"):
             env.step(HoneAction(tool="hardware", code=fused))
-        assert env.step(HoneAction(code=fused)).observation.turn == 1
+        submitted = env.step(HoneAction(code=fused)).observation
+        assert (submitted.turn, submitted.turns_left) == (1, 1)
+
+
+def test_a_tool_may_cost_turns(serve: Serve, real: RealServer) -> None:
+    options = {"max_turns": 3, "tools": {"hardware": 2}, "tool_turns": {"hardware": 2}}
+    with HoneEnv(base_url=serve(real.endpoint, options=options), message_timeout_s=100).sync() as env:
+        assert env.reset(task="add_relu").observation.turns_left == 3
+        assert env.step(HoneAction(tool="hardware")).observation.turns_left == 1
+        assert env.step(HoneAction(response="no code")).observation.turns_left == 0
 
 
 def test_openenv_validation_of_a_running_server_passes(serve: Serve, scripted: ScriptedServer) -> None:
     report = validate_running_environment(serve(scripted.endpoint))
     assert report["passed"], report
     metadata = requests.get(f"{serve(scripted.endpoint)}/metadata", timeout=20).json()
-    assert (metadata["name"], metadata["version"]) == ("hone_kernels", hone.__version__)
+    assert (metadata["name"], metadata["version"]) == ("hone_env", hone.__version__)
 
 
 def test_web_interface_without_gradio_is_an_error(scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +118,7 @@ def test_a_fault_is_no_reward(serve: Serve, scripted: ScriptedServer) -> None:
         env.reset(task="add_relu")
         result = env.step(HoneAction(code="fault"))
         assert (result.reward, result.done, result.observation.reward_valid) == (None, True, False)
+        assert result.observation.turns_left == 0
         assert "the judge's process died" in result.observation.fault
         assert env.reset(task="add_relu").observation.reward_valid  # the session goes on
 
@@ -200,6 +211,13 @@ def test_its_tools_find_the_tasks(serve: Serve, scripted: ScriptedServer) -> Non
     assert environment.list_splits() == ["train"]
     assert environment.num_tasks("train") == 1
     assert environment.get_task("train", 0) == {"id": "tasks/add_relu", "index": 0, "title": "Add, then ReLU"}
+    with pytest.raises(IndexError, match="split train: found index 1, expected 0 to 0"):
+        environment.get_task("train", 1)
+    assert environment.reset(split="train", index=0).task == "tasks/add_relu"
+    for given in ({"split": "train"}, {"index": 0}, {"split": "train", "index": 0, "task": "add_relu"}):
+        with pytest.raises(ValueError, match="expected a task, or split and index"):
+            environment.reset(**given)
+    environment.close()
     url = serve(scripted.endpoint)
     assert requests.get(f"{url}/health", timeout=20).json()["status"] == "healthy"
     schema = requests.get(f"{url}/schema", timeout=20).json()

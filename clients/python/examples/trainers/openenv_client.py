@@ -1,6 +1,6 @@
 """Plays an episode over OpenEnv: a client of its kind. Needs hone-rl[openenv].
 
-The server: python -m hone.adapters.openenv --endpoint tcp://127.0.0.1:5917 --port 8000
+The server: python -m hone openenv --endpoint tcp://127.0.0.1:5917 --port 8000
 Then: python openenv_client.py URL TASK FILE..., a kernel's source for each turn.
 """
 

@@ -1,11 +1,12 @@
-"""``python -m hone``: the server's commands, if the package has them, and ``mcp``.
+"""``python -m hone``: the server's commands, if the package has them, ``mcp`` and ``openenv``.
 
-Without arguments it prints the first commands. ``mcp`` is a part of the client: an MCP server for
-agents.
+Without arguments it prints the first commands. ``mcp`` and ``openenv`` are parts of the client: an
+MCP server for agents, and a server of OpenEnv's protocol.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ __all__ = [
 ]
 
 SERVER = Path(__file__).parent / "_server" / "hone"
+#: Commands of the client.
+ADAPTERS = ("mcp", "openenv")
 
 
 def main() -> None:
@@ -26,8 +29,8 @@ def main() -> None:
     if not arguments:
         print(welcome())
         return
-    if arguments[0] == "mcp":
-        serve_agents(arguments[1:])
+    if arguments[0] in ADAPTERS:
+        serve(arguments[0], arguments[1:])
         return
     if not SERVER.exists():
         print(
@@ -39,14 +42,14 @@ def main() -> None:
     os.execv(SERVER, [str(SERVER), *arguments])
 
 
-def serve_agents(arguments: list[str]) -> None:
-    """``python -m hone mcp``: hone.adapters.mcp, if the MCP SDK is installed."""
+def serve(adapter: str, arguments: list[str]) -> None:
+    """Runs an adapter's command, if the package that it needs is installed."""
     try:
-        from .adapters import mcp
+        module = importlib.import_module(f"hone.adapters.{adapter}")
     except ImportError as error:
-        print(f"hone mcp: {error}", file=sys.stderr)
+        print(f"hone {adapter}: {error}", file=sys.stderr)
         sys.exit(2)
-    mcp.main(arguments)
+    module.main(arguments)
 
 
 def welcome() -> str:
@@ -65,7 +68,7 @@ Then, in Python:  import hone
                       print(result.reward, result.observation["feedback"])
 
 asyncio: hone.aio  many episodes: hone.vector, hone.pool  Gymnasium: hone.gym
-agents: python -m hone mcp"""
+agents: python -m hone mcp  OpenEnv: python -m hone openenv"""
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from hone._requests import DEFAULT_ENDPOINT, PathLike
 from hone.client import Client, Episode, connect
 from hone.errors import HoneError
 
-from ._record import Message, Record, is_fault, plain_messages
+from ._record import Message, Record, is_fault
 from ._tools import EpisodeTools
 
 
@@ -183,7 +183,7 @@ class Play:
         self._dropped = weakref.finalize(self, _close_unasked, self._client, start.episode.id)
         self._dropped.atexit = False
         self.tools = self._settings.tools_of(start.observation)
-        self.record.begin(str(start.info.get("task", "")), plain_messages(start.observation))
+        self.record.begin(str(start.info.get("task", "")), start.observation)
         return self.record.messages
 
     def step(self, code: str | None = None, *, response: str | None = None) -> list[Message]:
@@ -267,7 +267,7 @@ class AsyncPlay:
             return []
         self._episode = start.episode
         self.tools = self._settings.tools_of(start.observation)
-        self.record.begin(str(start.info.get("task", "")), plain_messages(start.observation))
+        self.record.begin(str(start.info.get("task", "")), start.observation)
         return self.record.messages
 
     async def step(self, code: str | None = None, *, response: str | None = None) -> list[Message]:
@@ -315,7 +315,7 @@ def _note(record: Record, error: HoneError, *, resetting: bool) -> None:
 
 def _lost_at_the_end(record: Record, error: HoneError) -> None:
     """An episode that could not be closed keeps the return of its last turn, which was judged."""
-    record.ended = True
+    record.ended, record.turns_left = True, 0
     if not is_fault(error, resetting=False):
         raise error
 

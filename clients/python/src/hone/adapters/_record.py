@@ -25,6 +25,7 @@ class Record:
         messages: The whole conversation.
         rewards: The reward of each turn; None for an unscored turn.
         reward_valid: Whether each turn may be trained on.
+        turns_left: The number of turns that are left; 0 once the episode is over.
         returns: The return of each turn; empty until the episode is over.
         return_to_date: The episode's return so far; None before the first turn.
         best_speedup: The best speedup of its correct turns, or None.
@@ -38,6 +39,7 @@ class Record:
     messages: list[Message] = field(default_factory=list)
     rewards: list[float | None] = field(default_factory=list)
     reward_valid: list[bool] = field(default_factory=list)
+    turns_left: int = 0
     returns: list[float | None] = field(default_factory=list)
     return_to_date: float | None = None
     best_speedup: float | None = None
@@ -58,10 +60,15 @@ class Record:
             return None
         return 0.0 if self.return_to_date is None else self.return_to_date
 
-    def begin(self, task: str, messages: list[Message]) -> None:
+    def begin(self, task: str, observation: Mapping[str, Any]) -> None:
         """Starts the record with the answer to reset."""
         self.task = task
-        self.messages = [dict(message) for message in messages]
+        self.messages = plain_messages(observation)
+        self.see(observation)
+
+    def see(self, observation: Mapping[str, Any]) -> None:
+        """Takes the number of turns that are left from an observation."""
+        self.turns_left = 0 if self.ended else int(observation.get("turns_left") or 0)
 
     def add(self, result: StepResult) -> list[Message]:
         """Adds a turn. Returns the new messages that are not the model's own."""
@@ -75,6 +82,7 @@ class Record:
         self.return_to_date = result.return_to_date
         self.best_speedup = observation.get("best_speedup")
         self.ended = result.ended
+        self.see(observation)
         if result.returns is not None:
             self.returns = list(result.returns)
         if not result.reward_valid:
@@ -84,14 +92,14 @@ class Record:
 
     def finish(self, closed: Closed) -> None:
         """Ends the record of an episode that was closed before its end."""
-        self.ended = True
+        self.ended, self.turns_left = True, 0
         self.returns = list(closed.returns)
         if closed.turns > 0:
             self.return_to_date = closed.return_to_date
 
     def fail(self, fault: str) -> None:
         """Marks the episode as not to be trained on. The first reason stays."""
-        self.ended = True
+        self.ended, self.turns_left = True, 0
         self.fault = self.fault or fault
 
     def details(self) -> dict[str, Any]:

@@ -126,6 +126,7 @@ class EpisodeTools:
         """Counts a call, adds it to the record, and returns the text for the model."""
         self.left = result.left
         record.messages += plain_messages(result.observation)
+        record.see(result.observation)
         record.tool_calls[result.tool] = record.tool_calls.get(result.tool, 0) + 1
         return result.text
 

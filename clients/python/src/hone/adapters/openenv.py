@@ -1,8 +1,9 @@
 """For OpenEnv (0.10): a server and a client of its protocol, so that its tools work with hone.
 
-    python -m hone.adapters.openenv --endpoint tcp://127.0.0.1:5917 --port 8000
+    python -m hone openenv --endpoint tcp://127.0.0.1:5917 --port 8000
 
-serves; in Python ``app()`` is the application, and ``HoneEnv`` the client::
+serves, and ``--write DIR`` writes an environment for OpenEnv's hub. In Python ``app()`` is the
+application, and ``HoneEnv`` the client::
 
     with HoneEnv("http://127.0.0.1:8000", message_timeout_s=600).sync() as env:
         result = env.reset(task="add_relu")
@@ -19,11 +20,11 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 from hone import __version__
 from hone._requests import DEFAULT_ENDPOINT
-from hone._text import sendable
 from hone.errors import DeadlineExceeded, HoneError, Unavailable
 
 from ._play import Play, Settings, client_of
@@ -33,18 +34,13 @@ from ._versions import require
 
 require("hone.adapters.openenv", "openenv", "0.10", "0.11")
 
-from fastapi.responses import JSONResponse  # noqa: E402
-from openenv.core.client_types import StepResult  # noqa: E402 - after the check of its version
-from openenv.core.env_client import EnvClient  # noqa: E402
-from openenv.core.env_server import (  # noqa: E402
-    Action,
-    Environment,
-    Observation,
-    State,
-    create_app,
-)
+from fastapi.responses import JSONResponse  # noqa: E402 - after the check of the version
+from openenv.core.env_server import Environment, State, create_app  # noqa: E402
 from openenv.core.env_server.types import EnvironmentMetadata  # noqa: E402
-from pydantic import BeforeValidator, Field  # noqa: E402
+
+from ._openenv_client import HoneEnv  # noqa: E402
+from ._openenv_folder import DESCRIPTION, ENVIRONMENT, write  # noqa: E402
+from ._openenv_models import HoneAction, HoneObservation  # noqa: E402
 
 __all__ = [
     "SESSIONS",
@@ -62,48 +58,6 @@ SESSIONS = 64
 WEB = "ENABLE_WEB_INTERFACE"
 #: Timeout of ``/health``'s request to hone (s); a second request may follow.
 HEALTH_SECONDS = 2.0
-
-
-def _mended(text: object) -> object:
-    """Replaces lone surrogates. A model's answer may have them, and Pydantic refuses them."""
-    return sendable(text) if isinstance(text, str) else text
-
-
-_Text = Annotated[str | None, BeforeValidator(_mended)]
-
-
-class HoneAction(Action):  # type: ignore[misc]
-    """A submission, or with ``tool`` a call of a tool, which leaves the turn open.
-
-    Exactly one of response and code is given; for the tool ``hardware`` neither.
-    """
-
-    response: _Text = Field(default=None, description="a model's whole answer")
-    code: _Text = Field(default=None, description="or a kernel's source")
-    tool: str | None = Field(default=None, description="name of a tool to call; None: submit")
-
-
-class HoneObservation(Observation):  # type: ignore[misc]
-    """An observation; ``reward`` is None for an unscored turn.
-
-    ``reward_valid`` is a field because some of OpenEnv's paths drop metadata.
-    """
-
-    messages: list[Message] = Field(default_factory=list, description="new ones, as in a chat")
-    tools: list[dict[str, Any]] = Field(
-        default_factory=list, description="after reset: the tools as OpenAI's function tools"
-    )
-    tools_left: dict[str, int] = Field(default_factory=dict, description="uses of each tool")
-    reward_valid: bool = Field(default=True, description="False: do not train on this episode")
-    fault: str = Field(default="", description="the reason if reward_valid is False")
-    task: str = ""
-    turn: int = 0
-    outcome: str = Field(default="", description="of the turn: correct, wrong, build_failed, …")
-    best_speedup: float | None = None
-    return_to_date: float | None = None
-    returns: list[float | None] = Field(
-        default_factory=list, description="of all turns, at the end"
-    )
 
 
 class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type: ignore[misc]
@@ -128,13 +82,22 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         *,
         task: str | None = None,
         group: str | None = None,
+        split: str | None = None,
+        index: int | None = None,
         **_: Any,  # noqa: ANN401 - further arguments of OpenEnv's tools
     ) -> HoneObservation:
         """Starts an episode of a task; without a task, one is drawn with the seed.
 
+        A split and an index name a task, as in ``get_task``.
+
         Raises:
+            ValueError: Only one of split and index was given, or also a task.
             hone.HoneError: The request is wrong, or no server answers the first one.
         """
+        if split is not None or index is not None:
+            if split is None or index is None or task is not None:
+                raise ValueError("reset: expected a task, or split and index")
+            task = self.get_task(split, index)["id"]
         self._play = self._play or Play(self._settings)
         self._episode_id = episode_id
         messages = self._play.start(task, seed=seed, group=group)
@@ -195,18 +158,22 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         return len(client_of(self._settings).tasks(split=split))
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """A task of a split: ``reset(task=get_task(…)["id"])`` plays it."""
-        task = client_of(self._settings).tasks(split=split)[index]
+        """A task of a split; ``reset`` with the same arguments plays it.
+
+        Raises:
+            IndexError: The split has no task of this index.
+        """
+        tasks = client_of(self._settings).tasks(split=split)
+        if not 0 <= index < len(tasks):
+            raise IndexError(f"split {split}: found index {index}, expected 0 to {len(tasks) - 1}")
+        task = tasks[index]
         return {"id": task.id, "index": index, "title": task.title}
 
     def get_metadata(self) -> EnvironmentMetadata:
         """Name, version and description, for ``/metadata`` and the web interface."""
         return EnvironmentMetadata(
-            name="hone_kernels",
-            description=(
-                "Write fast and correct kernels: each turn builds, checks and times a kernel, and "
-                "its feedback says how to go on."
-            ),
+            name=ENVIRONMENT,
+            description=DESCRIPTION,
             version=__version__,
             readme_content=__doc__,
         )
@@ -220,6 +187,7 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
             reward=record.rewards[-1] if has_turn else None,
             messages=messages,
             tools_left=dict(self._play.tools.left),
+            turns_left=record.turns_left,
             reward_valid=record.fault is None,
             fault=record.fault or "",
             task=record.task,
@@ -229,21 +197,6 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
             return_to_date=record.return_to_date,
             returns=list(record.returns),
         )
-
-
-class HoneEnv(EnvClient[HoneAction, HoneObservation, State]):  # type: ignore[misc]
-    """OpenEnv's client; set ``message_timeout_s`` to the longest turn."""
-
-    def _step_payload(self, action: HoneAction) -> dict[str, Any]:
-        return dict(action.model_dump(exclude_none=True))
-
-    def _parse_result(self, payload: dict[str, Any]) -> StepResult[HoneObservation]:
-        done, reward = bool(payload.get("done")), payload.get("reward")
-        fields = {**payload.get("observation", {}), "done": done, "reward": reward}
-        return StepResult(observation=HoneObservation(**fields), reward=reward, done=done)
-
-    def _parse_state(self, payload: dict[str, Any]) -> State:
-        return State(**payload)
 
 
 def app(
@@ -271,7 +224,7 @@ def app(
             lambda: HoneEnvironment(given),
             HoneAction,
             HoneObservation,
-            env_name="hone_kernels",
+            env_name=ENVIRONMENT,
             max_concurrent_envs=sessions,
         )
     except ModuleNotFoundError as error:
@@ -307,12 +260,12 @@ def _health(settings: Settings) -> JSONResponse:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """``python -m hone.adapters.openenv``: serves until it is interrupted."""
+    """``python -m hone openenv``: serves until it is interrupted, or writes an environment."""
     import uvicorn
 
     from ._http import AnnouncingServer
 
-    parser = argparse.ArgumentParser(prog="python -m hone.adapters.openenv", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m hone openenv", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     default = "(default: %(default)s)"
     parser.add_argument(
@@ -332,9 +285,35 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--sessions", type=int, default=SESSIONS, help=f"sessions at the same time {default}"
     )
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="DIR",
+        help="write an environment for OpenEnv's hub into DIR, an empty folder, and exit",
+    )
+    parser.add_argument(
+        "--wheel",
+        type=Path,
+        metavar="FILE",
+        help="with --write: a wheel of scripts/wheel, which the environment's image installs",
+    )
     given = parser.parse_args(arguments)
     wanted = {"max_turns": given.max_turns, "tools": given.tools}
     options = {name: value for name, value in wanted.items() if value is not None}
+    if given.write is not None:
+        try:
+            write(given.write, options=options, sessions=given.sessions, wheel=given.wheel)
+        except (OSError, ValueError) as error:
+            parser.error(str(error))
+        print(f"wrote {given.write}; next: cd {given.write} && uv lock && openenv validate")
+        if given.wheel is None:
+            print(
+                f"its image installs hone-rl {__version__} from a package registry; to include a "
+                "wheel: --wheel"
+            )
+        return
+    if given.wheel is not None:
+        parser.error("--wheel: expected --write, too")
     served = app(given.endpoint, options, sessions=given.sessions)
     config = uvicorn.Config(served, host=given.host, port=given.port, log_level="warning")
     AnnouncingServer(config, f"serving {given.endpoint} to OpenEnv on {{url}}").run()

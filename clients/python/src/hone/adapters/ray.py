@@ -92,7 +92,8 @@ class _Actor:
 
         Returns:
             ``episode``, ``messages`` (the environment's new ones), ``reward`` (None without a
-            score), ``reward_valid``, ``return_to_date``, ``ended``, ``fault``, ``tools_left``.
+            score), ``reward_valid``, ``return_to_date``, ``ended``, ``fault``, ``turns_left``,
+            ``tools_left``.
 
         Raises:
             KeyError: There is no such episode, or it was idle for too long.
@@ -189,6 +190,7 @@ def _turn(
         "return_to_date": record.return_to_date,
         "ended": record.ended,
         "fault": record.fault or "",
+        "turns_left": record.turns_left,
         "tools_left": dict(play.tools.left),
     }
 
