@@ -257,6 +257,13 @@ TEST(Tools, Profile_LoopWithCalls_IsNamedFirst) {
               HasSubstr("The innermost loop at lines 8 to 10 has 1 function call in 1"));
 }
 
+TEST(Tools, Profile_VectorizedKernel_IsNotCalledScalarOrStrided) {
+  const Examination found = examined(Tool::kProfile, "add_relu", kRightSum);
+  const std::string findings = joined_texts(*found.facts.find("findings"));
+  for (const char* fault : {"not vectorized", "stride", "function call", "gather", "division"})
+    EXPECT_EQ(findings.find(fault), std::string::npos) << findings;
+}
+
 TEST(Tools, Profile_HasTimesAndShares) {
   const Examination found = examined(Tool::kProfile, "add_relu", kRightSum);
   const double bytes = least_bytes(*machine().task("add_relu"));
