@@ -213,6 +213,39 @@ def test_a_task_has_the_interval_of_its_best_speedup(site: Site, browser: Browse
     assert heads[4:9] == ["Success", "fast_1", "fast_1.5", "fast_2", "fast_5"]
 
 
+def test_a_task_links_to_its_means_over_time(site: Site, browser: Browser) -> None:
+    browser.open(f"{site.url}/#/tasks", "Tasks")
+    row = "[...document.querySelectorAll('main tbody tr')].find((one) => one.innerText.includes('tasks/add_relu'))"
+    name = browser.value(f"{row}.querySelector('td:last-child a').title")
+    assert name == "Speedup and reward of tasks/add_relu over time"
+    attempts = int(browser.value(f"{row}.querySelector('td:nth-child(3)').innerText"))
+    browser.value(f"{row}.querySelector('td:last-child a').click()")
+    browser.wait(f"location.hash === '#/tasks?task=tasks%2Fadd_relu' && {ATTEMPTS} === {attempts}")
+    assert browser.value("document.getElementById('over_time_task').value") == "tasks/add_relu"
+    assert all(points >= 1 for points in browser.value(POINTS))
+    assert_harmless(browser, site.url)
+
+
+def test_slash_focuses_the_search_of_every_view(site: Site, browser: Browser) -> None:
+    press = "document.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))"
+    for view, ready in (("tasks", "Tasks"), ("episodes", "Episodes")):
+        browser.open(f"{site.url}/#/{view}", ready)
+        assert browser.value(press) is False, "the browser's own search stays closed"
+        assert browser.value("document.activeElement.type") == "search"
+        assert browser.value(f"location.hash === '#/{view}'")
+    # A view without a search: that of the episodes.
+    for view, ready in (
+        ("live", "Live"),
+        ("compare", "Compare"),
+        (f"episodes/{site.episode}", f"Episode {site.episode}"),
+    ):
+        browser.open(f"{site.url}/#/{view}", ready)
+        assert browser.value(press) is False
+        browser.wait("location.hash === '#/episodes' && document.activeElement.id === 'search'")
+    browser.go("#/tasks", "Tasks")
+    assert browser.value("document.activeElement.type") != "search", "only the key focuses a search"
+
+
 def test_search_and_links_find_episodes(site: Site, browser: Browser) -> None:
     browser.open(site.url + "/#/tasks", "Tasks")
     assert "tasks/add_relu" in browser.text("main")

@@ -583,13 +583,14 @@ function tasksView(query) {
   const search = h("input", {type: "search", placeholder: "Part of a task's name", "aria-label": "Filter tasks", autocomplete: "off", spellcheck: "false", input: () => table.update(rows())});
   const table = new Table([{name: "Task", key: (d) => d.task, text: true}, {name: "Episodes", class: "r far", key: (d) => d.episodes}, {name: "Attempts", class: "r", key: (d) => d.attempts},
     {name: "Outcomes", class: "w far"}, {name: "Success", class: "r", key: (d) => d.success}, ...P.map((p, i) => ({name: `fast_${p}`, class: i ? "r far" : "r", key: (d) => (d.fast_p || {})[p]})),
-    {name: "Best speedup", class: "r", key: (d) => d.best_speedup}, {name: "Mean reward", class: "r far", key: (d) => d.reward_mean}, {name: "Mean return", class: "r far", key: (d) => d.return_mean}], {sort: [2, -1], empty: "No task matches."});
+    {name: "Best speedup", class: "r", key: (d) => d.best_speedup}, {name: "Mean reward", class: "r far", key: (d) => d.reward_mean}, {name: "Mean return", class: "r far", key: (d) => d.return_mean}, {name: "Over time"}], {sort: [2, -1], empty: "No task matches."});
   const range = (of) => (isNumber(of.best_low) && isNumber(of.best_high) ? `${times(of.best_low)} to ${times(of.best_high)}` : "");
   const bestSpeedup = (one) => ({node: h("span", {}, times(one.best_speedup), range(one) ? h("div", {class: "small far"}, range(one)) : null), key: `${one.best_speedup} ${range(one)}`});
   let reply = {tasks: []};
   const rows = () => list(reply.tasks).filter((one) => one.task.toLowerCase().includes(search.value.toLowerCase())).map((one) => ({data: one, cells: [
     {text: cut(one.task, 80), title: one.task, href: link("episodes", {task: one.task, journal})}, count(one.episodes), count(one.attempts),
-    {node: outcomeBar(one.outcomes, 140, 12), key: JSON.stringify(one.outcomes)}, percent(one.success), ...P.map((p) => percent((one.fast_p || {})[p])), bestSpeedup(one), figure(one.reward_mean), figure(one.return_mean)]}));
+    {node: outcomeBar(one.outcomes, 140, 12), key: JSON.stringify(one.outcomes)}, percent(one.success), ...P.map((p) => percent((one.fast_p || {})[p])), bestSpeedup(one), figure(one.reward_mean), figure(one.return_mean),
+    {text: "curve", title: `Speedup and reward of ${one.task} over time`, href: link("tasks", {task: one.task, journal})}]}));
   const node = h("div", {}, h("h1", {}, "Tasks"), h("div", {class: "tiles"}, Object.values(t).map((one) => one.node)), course.node,
     h("section", {class: "card"}, h("form", {class: "filter", submit: (event) => event.preventDefault()}, journalChoice("journal", "Journal", journal, (one) => { location.hash = link("tasks", {journal: one}); }), h("label", {class: "grow"}, "Filter", search)), table.node, left,
       h("p", {class: "dim"}, "An attempt is a turn with a verdict. fast_p is the share of attempts that are correct and more than p times as fast as the baseline. The mean return is the mean over the ended episodes, counted from their first turn.")));
@@ -935,6 +936,8 @@ async function poll(view) {
   if (view.every) timer = setTimeout(() => poll(view), Math.max(view.every, 9 * (performance.now() - began)));
 }
 
+let searching = false; // whether the next view is opened for its search
+
 function show() {
   if (!about) return;
   clearTimeout(timer);
@@ -946,7 +949,9 @@ function show() {
   document.title = `${visible(current.title)} · hone`;
   document.getElementById("main").replaceChildren(current.node);
   document.getElementById("tabs").replaceChildren(...tabs().map(([view, said]) => h("a", {href: `#/${view}`, "aria-current": view === at.view ? "page" : null}, said)));
-  if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
+  const wanted = searching ? "search" : focused;
+  searching = false;
+  if (wanted && document.getElementById(wanted)) document.getElementById(wanted).focus();
   else scrollTo(0, 0);
   if (current.refresh) poll(current); else document.documentElement.dataset.ready = current.title;
 }
@@ -957,7 +962,11 @@ function onKey(event) {
   if (about && tabs()[tab]) location.hash = `#/${tabs()[tab][0]}`;
   if (event.key === "/") {
     const field = document.querySelector("main input[type=search]");
-    if (field) { event.preventDefault(); field.focus(); } else if (about && about.journal !== null) location.hash = "#/episodes";
+    if (field) { event.preventDefault(); field.focus(); } else if (about && about.journal !== null) {
+      event.preventDefault();
+      searching = true;
+      location.hash = "#/episodes";
+    }
   }
   if (event.key === "j" || event.key === "k") {
     const turns = [...document.querySelectorAll("section.turn")];
