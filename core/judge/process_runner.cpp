@@ -276,6 +276,37 @@ void ProcessRunner::keep_core_busy(bool awake) {
   orders_->awake.store(awake && options_.spin ? 1 : 0, std::memory_order_relaxed);
 }
 
+/// Of the thread that makes the calls.
+std::vector<int> ProcessRunner::cores() const {
+  cpu_set_t set;
+  std::vector<int> cores;
+  if (sched_getaffinity(handles_.pid, sizeof set, &set) != 0) return cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+void ProcessRunner::set_affinity(const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  if (!cores.empty()) static_cast<void>(sched_setaffinity(handles_.pid, sizeof set, &set));
+}
+
+/// Rationale: only a control group also freezes processes that a module has started, and only hone can thaw it.
+Result<bool> ProcessRunner::stand_still() {
+  if (!can_stand_still() || ended()) return false;
+  if (frozen_ || !options_.defences.holds(Defence::kStandStill)) return true;
+  if (freezer_ == nullptr) {
+    HONE_ASSIGN(freezer_,
+                Freezer::with_cgroup(handles_.freeze.get(), handles_.frozen_events.get()));
+  }
+  HONE_TRY(stop_threads());
+  frozen_ = true;
+  return true;
+}
+
 Result<bool> ProcessRunner::outputs_unchanged_in(const Arena& arena) {
   return witness_ != nullptr ? witness_->is_unchanged(arena) : true;
 }

@@ -71,6 +71,10 @@ class ProcessRunner : public Runner {
   Status give_inputs(std::function<Status()> put) override;
   void forget_inputs() override { put_inputs_ = nullptr; }
   void keep_core_busy(bool awake) override;
+  std::vector<int> cores() const override;
+  void set_affinity(const std::vector<int>& cores) override;
+  bool can_stand_still() const override { return options_.module && handles_.freeze; }
+  Result<bool> stand_still() override;
   Round trim() override;
   Status freeze() override;
   Status thaw() override;

@@ -66,7 +66,7 @@ class Runner {
     return std::string();
   }
   /// Whether the submission has host code next to the device. Then inputs are written after the clock has started, and the
-  /// baseline is timed before the submission's rounds and after its end.
+  /// baseline is timed while the submission is frozen or gone.
   virtual bool withholds_inputs() const { return false; }
   /// Whether a round of Order::kObserved traces the kernels and operators of a call, and the untrusted report of the last one.
   virtual bool observes() const { return false; }
@@ -79,6 +79,13 @@ class Runner {
   /// Whether it keeps its core busy between rounds. Rationale: a core that has slept for milliseconds has lost its caches, and a
   /// call with much host code is slower by a tenth of a millisecond after that.
   virtual void keep_core_busy([[maybe_unused]] bool awake) {}
+  /// The cores that its process computes on, and a change of them. Empty, and without effect, if hone may not choose them.
+  virtual std::vector<int> cores() const { return {}; }
+  virtual void set_affinity([[maybe_unused]] const std::vector<int>& cores) {}
+  /// Runners that withhold: whether a control group can freeze all processes of the submission, and only hone can thaw it.
+  virtual bool can_stand_still() const { return false; }
+  /// Freezes it on the processor, until its next plain round or thaw(). False: it has ended, or cannot be frozen.
+  virtual Result<bool> stand_still() { return false; }
   /// Has its process release unused memory of the device. Its next call allocates it again, which takes time.
   virtual Round trim() { return {}; }
   /// The arguments of call i of the next round, to be filled.

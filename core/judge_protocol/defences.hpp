@@ -43,8 +43,8 @@ enum class Defence : unsigned {
   kKnownAnswer,  ///< a kept process must compute a known answer between two submissions
   // Modules with host code on a device:
   kWithhold,       ///< their inputs are written after the clock has started
-  kAlone,          ///< the baseline is timed before the submission's rounds and after its end
-  kStandStill,     ///< the device does no other work when a measurement begins and ends
+  kAlone,          ///< the baseline is timed while the submission is frozen or gone
+  kStandStill,     ///< the submission is frozen then, and the device does no other work
   kSecondWitness,  ///< kernels of its dry run are reported with those that its process claims
   kSpikes,         ///< inputs have structure along every axis, and buffers of zeros get values
   // Machines with other load:

@@ -289,7 +289,7 @@ TEST_P(DeviceModuleCheatsOnADevice, AreStoppedOrGain) {
   faster.speedup_min = kSlowed;
   EXPECT_EQ(judged(kDeviceAttacks, GetParam(), {}, slower_than(kNotSlowed)), "");
   EXPECT_EQ(judged(kHere / "submissions", honest, {}, slower_than(kNotSlowed)), "");
-  const std::vector<std::string> off = {"alone", "second_look"};
+  const std::vector<std::string> off = {"stand_still", "second_look"};
   EXPECT_EQ(judged(kDeviceAttacks, GetParam(), off, faster), "");
   EXPECT_EQ(judged(kHere / "submissions", honest, off, slower_than(kNotSlowed)), "");
 }

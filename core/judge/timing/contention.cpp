@@ -1,5 +1,6 @@
 #include "judge/timing/contention.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include "judge/blame.hpp"
@@ -11,6 +12,13 @@ namespace {
 constexpr int kDroppedMax = 3;
 // Longest stop of the machine within a round that counts (seconds).
 constexpr double kHaltedSeconds = 0.1;
+// Largest slowdown by other work in one check and in all together; without other work 0.03 was measured
+// (docs/modules-reference.md).
+constexpr double kSlowdownMax = 0.15, kMeanSlowdownMax = 0.08;
+// Longest time, by the judge's clock, that the device may have been away before a check (seconds).
+constexpr double kAwaySeconds = 1e-3;
+// The slowdown that is noted for a check with other work: no number of other checks makes up for it.
+constexpr double kOtherWork = 1e3;
 
 }  // namespace
 
@@ -41,11 +49,25 @@ Result<bool> Contention::must_drop_pair(Timings& timings) {
   return true;
 }
 
-/// Rationale: a process that is frozen may have left work on the device that goes on, or begins later.
+/// Rationale: a process may have left work on the device that goes on, or begins later.
 Judgement Contention::expect_still_device() const {
   const auto& is_device_still = input_.host.is_device_still;
   if (is_device_still == nullptr || !input_.holds(Defence::kStandStill)) return correct_so_far();
   return is_device_still() ? correct_so_far() : busy_device();
+}
+
+Status Contention::check_device(double seconds) {
+  HONE_ASSIGN(const Workbench::DeviceContention found,
+              input_.workbench.measure_contention(seconds));
+  const bool other_work =
+      found.slowdown == 0 || found.slowdown > 1 + kSlowdownMax || found.away_s > kAwaySeconds;
+  slowdowns_.push_back(other_work ? kOtherWork : found.slowdown);
+  return {};
+}
+
+bool Contention::device_was_shared() const {
+  const double sum = std::accumulate(slowdowns_.begin(), slowdowns_.end(), 0.0);
+  return sum > (1 + kMeanSlowdownMax) * static_cast<double>(slowdowns_.size());
 }
 
 }  // namespace hone

@@ -1,6 +1,8 @@
 // Contention: other work that makes timed rounds longer, and what follows from it.
 #pragma once
 
+#include <vector>
+
 #include "judge/session_input.hpp"
 #include "judge/timing/timings.hpp"
 #include "judge_protocol/judgement.hpp"
@@ -25,13 +27,22 @@ class Contention {
   /// Sets `timings.throttled` if too many pairs were dropped.
   Result<bool> must_drop_pair(Timings& timings);
 
-  /// On a device: a fault if other processes have work on it.
+  /// On a device: a fault if processes of other judges have work on it.
   Judgement expect_still_device() const;
+
+  // Modules on a device:
+  /// Checks for about `seconds` whether other work takes time of the device.
+  Status check_device(double seconds);
+  /// Whether the checks since the last forget_checks() found any.
+  bool device_was_shared() const;
+  void forget_checks() { slowdowns_.clear(); }
 
  private:
   const SessionInput& input_;
   bool halted_ = false;  ///< the machine stood still in a round of this pair
   int dropped_ = 0;      ///< pairs, because of throttling
+  std::vector<double>
+      slowdowns_;  ///< of each check: time of a move of memory, relative to the shortest one
 };
 
 }  // namespace hone

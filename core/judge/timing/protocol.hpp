@@ -35,7 +35,7 @@ class Protocol {
 /// The protocol for the submission's runner and the workbench:
 ///   code on the CPU                        pairs (paired_host.cpp)
 ///   code on a device without host code     pairs (paired_device.cpp)
-///   a module with host code on a device    the baseline before and after the submission's rounds (processes/)
+///   a module with host code on a device    the baseline while the submission is frozen or gone (processes/)
 std::unique_ptr<Protocol> make_protocol(const Measurement& measurement);
 
 /// Whether single-call rounds are timed.

@@ -1,4 +1,4 @@
-// Contention: which delays are excused, which pairs are dropped, and other work on the device.
+// Contention: which delays are excused, which pairs are dropped, and when the device was shared.
 #include "judge/timing/contention.hpp"
 
 #include <gtest/gtest.h>
@@ -61,6 +61,24 @@ TEST_F(ContentionTest, ThrottledDevice_DropsThreePairsThenSetsTheFlag) {
   EXPECT_FALSE(timings_.throttled);
   EXPECT_FALSE(*contention_.must_drop_pair(timings_));
   EXPECT_TRUE(timings_.throttled);
+}
+
+TEST_F(ContentionTest, SlowDeviceInOneCheck_WasShared) {
+  double slowdown = 1.03;
+  fakes_.workbench.slowdown = [&slowdown] { return slowdown; };
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(contention_.check_device(2e-3));
+  EXPECT_FALSE(contention_.device_was_shared());
+  slowdown = 1.16;
+  ASSERT_TRUE(contention_.check_device(2e-3));
+  EXPECT_TRUE(contention_.device_was_shared());
+  contention_.forget_checks();
+  EXPECT_FALSE(contention_.device_was_shared());
+}
+
+TEST_F(ContentionTest, DeviceSlowerByNinePercentInAllChecks_WasShared) {
+  fakes_.workbench.slowdown = [] { return 1.09; };
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(contention_.check_device(2e-3));
+  EXPECT_TRUE(contention_.device_was_shared());
 }
 
 TEST_F(ContentionTest, OtherWorkOnTheDevice_IsAFault) {

@@ -65,6 +65,11 @@ Status FakeRunner::thaw() {
   return {};
 }
 
+Result<bool> FakeRunner::stand_still() {
+  world_.note(name_ + " freezes");
+  return can_freeze;
+}
+
 Round FakeRunner::timed_round(Order order, std::size_t calls, double) {
   const bool empty = order == Order::kNothing;
   Round round;
@@ -112,6 +117,13 @@ Status FakeWorkbench::snapshot(const Arena&, std::uint64_t, std::uint64_t,
 Status FakeWorkbench::make_busy(double seconds) {
   world_.now_s += seconds;
   return {};
+}
+
+Result<Workbench::DeviceContention> FakeWorkbench::measure_contention(double seconds) {
+  ++checks;
+  world_.now_s += seconds;
+  world_.note("device is checked");
+  return DeviceContention{slowdown(), 0};
 }
 
 FakeSession::FakeSession(Placement placement)

@@ -35,7 +35,7 @@ class FakeRunner : public Runner {
   std::string traced;  ///< its report of a traced call; empty: it cannot be traced
   /// The bytes that see() gives for outputs; by default always the same.
   std::function<std::string()> seen = [] { return "outputs"; };
-  bool is_module = false, settled = true;
+  bool is_module = false, can_freeze = false, settled = true;
 
   const Arena& arena() const override { return *arena_; }
   Status freeze() override;
@@ -46,6 +46,8 @@ class FakeRunner : public Runner {
   bool withholds_inputs() const override { return is_module; }
   bool observes() const override { return !traced.empty(); }
   std::string observed() const override { return traced; }
+  bool can_stand_still() const override { return can_freeze; }
+  Result<bool> stand_still() override;
   RoundValues& values(std::size_t call) override { return values_[call]; }
   Round timed_round(Order order, std::size_t calls, double timeout_s) override;
   Round plain_round(Order order, std::size_t calls, double timeout_s) override;
@@ -66,6 +68,8 @@ class FakeWorkbench : public Workbench {
 
   std::function<bool()> is_throttled = [] { return false; };
   std::function<bool()> has_mismatch = [] { return false; };
+  std::function<double()> slowdown = [] { return 1.0; };  ///< of the device in a check
+  int checks = 0;                                         ///< of the device for contention
 
   Status fill(const Arena&, const std::vector<FillOrder>&) override { return {}; }
   Status load(const Arena& to, const Arena&, const std::vector<LoadOrder>&, std::uint64_t) override;
@@ -84,6 +88,7 @@ class FakeWorkbench : public Workbench {
   Status scrub(const Arena&) override { return {}; }
   Placement placement() const override { return placement_; }
   Status make_busy(double seconds) override;
+  Result<DeviceContention> measure_contention(double seconds) override;
   Status make_cold(const Arena&, const Arena&, std::uint64_t) override { return {}; }
 
  private:

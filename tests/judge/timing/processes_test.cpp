@@ -1,6 +1,8 @@
-// Modules with host code on a device: when the baseline is timed, and which of its times count.
+// Modules with host code on a device: when the baseline is timed, and when its time is accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "judge/timing/fakes.hpp"
 #include "judge/timing/processes/process_protocol.hpp"
@@ -15,59 +17,72 @@ class ModulesBesideADevice : public testing::Test {
   ModulesBesideADevice() : s(Placement::kDevice) {
     s.settings.single_call_pairs = 0;
     s.submission.is_module = s.baseline.is_module = s.reference.is_module = true;
+    s.submission.can_freeze = true;
   }
-  bool has_ended() const { return s.world.count("submission ends") > 0; }
-  /// Changes the baseline's rounds before the submission's.
-  void slow_the_first_rounds(double factor) {
-    s.baseline.change = [this, factor](Order order, int, Round& round) {
-      if (order == Order::kRun && !has_ended()) round.seconds *= factor;
-    };
+  std::size_t at(const std::string& event) const {
+    const auto& events = s.world.events;
+    return static_cast<std::size_t>(std::find(events.begin(), events.end(), event) -
+                                    events.begin());
   }
 
   test::FakeSession s;
 };
 
-TEST_F(ModulesBesideADevice, Baseline_IsTimedBeforeTheSubmissionAndAfterItsEnd) {
+TEST_F(ModulesBesideADevice, NothingElseOnTheDevice_SubmissionIsNotEnded) {
   s.judge();
-  std::string order;  // of blocks of rounds, and of the end
+  ASSERT_TRUE(s.judgement.verdict.speedup);
+  EXPECT_NEAR(s.speedup().value, 1, 1e-9);
+  EXPECT_GT(s.workbench.checks, 0);
+  EXPECT_EQ(s.world.count("submission ends"), 0);
+}
+
+TEST_F(ModulesBesideADevice, Submission_IsFrozenInTheBaselinesRounds) {
+  s.judge();
+  bool frozen = false;
   for (const std::string& event : s.world.events) {
-    const char part = event == "baseline runs 4"     ? 'a'
-                      : event == "submission runs 4" ? 'b'
-                      : event == "submission ends"   ? '.'
-                                                     : ' ';
-    if (part != ' ' && (order.empty() || order.back() != part)) order += part;
+    if (event == "submission freezes") frozen = true;
+    if (event == "submission thaws") frozen = false;
+    if (event == "baseline runs 4") {
+      EXPECT_TRUE(frozen);
+    } else if (event == "submission runs 4") {
+      EXPECT_FALSE(frozen);
+    }
   }
-  EXPECT_EQ(order, "ab.a");
+}
+
+TEST_F(ModulesBesideADevice, Contention_EndsTheSubmissionAndTheFasterBaselineCounts) {
+  s.workbench.slowdown = [] { return 2.0; };
+  s.baseline.change = [this](Order order, int, Round& round) {
+    if (order == Order::kRun && s.world.count("submission ends") == 0) round.seconds *= 2;
+  };
+  s.judge();
+  EXPECT_EQ(s.world.count("submission ends"), 1);
   EXPECT_NEAR(s.speedup().value, 1, 1e-9);
-  EXPECT_TRUE(s.speedup().flags.empty());
 }
 
-TEST_F(ModulesBesideADevice, OutputsOfTimedRounds_AreCheckedAfterTheEnd) {
-  s.workbench.has_mismatch = [this] { return has_ended(); };
+TEST_F(ModulesBesideADevice, ConfirmationRun_TimesTheBaselineAgain) {
+  s.settings.swapped = true;
   s.judge();
-  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(s.world.count("submission ends"), 1);
+  EXPECT_NEAR(s.speedup().value, 1, 1e-9);
 }
 
-TEST_F(ModulesBesideADevice, BaselineIsFasterAfterTheEnd_ThatCountsWithAFlag) {
-  slow_the_first_rounds(1.5);
+TEST_F(ModulesBesideADevice, NoControlGroup_BaselineIsTimedBeforeTheSubmissionAndAfterItsEnd) {
+  s.submission.can_freeze = false;
+  s.judge();
+  EXPECT_LT(at("baseline runs 4"), at("submission runs 4"));
+  EXPECT_EQ(s.world.count("submission ends"), 1);
+  EXPECT_EQ(s.world.events.back(), "baseline runs 4");
+  EXPECT_NEAR(s.speedup().value, 1, 1e-9);
+}
+
+TEST_F(ModulesBesideADevice, BaselineDrifts_TheFasterOneCountsWithAFlag) {
+  s.submission.can_freeze = false;
+  s.baseline.change = [this](Order order, int, Round& round) {
+    if (order == Order::kRun && s.world.count("submission ends") == 0) round.seconds *= 1.5;
+  };
   s.judge();
   EXPECT_NEAR(s.speedup().value, 1, 1e-9);
-  EXPECT_THAT(s.speedup().flags, Contains("baseline_drifted"));
-}
-
-TEST_F(ModulesBesideADevice, BaselineIsALittleFasterAfterTheEnd_BothCount) {
-  slow_the_first_rounds(1.04);
-  s.judge();
-  EXPECT_GE(s.speedup().value, 1);
-  EXPECT_LE(s.speedup().value, 1.04);
-  EXPECT_TRUE(s.speedup().flags.empty());
-}
-
-TEST_F(ModulesBesideADevice, BaselineIsSlowerAfterTheEnd_TheFirstRoundsCountWithAFlag) {
-  slow_the_first_rounds(1 / 1.5);
-  s.submission.call_s /= 1.5;
-  s.judge();
-  EXPECT_NEAR(s.speedup().value, 1, 0.02);
   EXPECT_THAT(s.speedup().flags, Contains("baseline_drifted"));
 }
 

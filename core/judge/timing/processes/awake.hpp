@@ -8,13 +8,17 @@ namespace hone {
 /// While a runner's rounds come one after the other.
 class Awake {
  public:
-  explicit Awake(Runner& runner) : runner_(runner) { runner_.keep_core_busy(true); }
-  ~Awake() { runner_.keep_core_busy(false); }
+  explicit Awake(Runner* runner) : runner_(runner) {
+    if (runner_ != nullptr) runner_->keep_core_busy(true);
+  }
+  ~Awake() {
+    if (runner_ != nullptr) runner_->keep_core_busy(false);
+  }
   Awake(const Awake&) = delete;
   Awake& operator=(const Awake&) = delete;
 
  private:
-  Runner& runner_;
+  Runner* runner_;  ///< or none
 };
 
 }  // namespace hone

@@ -4,98 +4,87 @@
 #include <cmath>
 #include <utility>
 
-#include "judge/fill.hpp"
 #include "judge/timing/processes/awake.hpp"
 #include "judge/timing/statistics.hpp"
 
 namespace hone {
 namespace {
 
-constexpr int kRoundsLeast = 3;       // least rounds of one side: fewer have no quartiles
-constexpr int kWarmRounds = 1;        // rounds that do not count: the first sets things up
-constexpr int kSingleCallRounds = 3;  // most single-call rounds of one side, if none is late
-constexpr double kSteady = 0.02;      // spread of rounds that more of them would not reduce
-constexpr int kMore = 2;              // rounds prepared at a time, beyond the least number
 // Most single-call rounds, if none was as short as calls are, and the multiple of a call's time from which one is late.
 constexpr int kSinglesMost = 10;
 constexpr double kLateSingle = 1.15;
 // Largest difference of the baseline's rounds before and after, if they spread less (docs/modules-reference.md).
 constexpr double kDrift = 0.05;
 
-/// By quartiles, over their median.
-bool steady(const std::vector<double>& rounds) {
-  const Floor all = floor_of(rounds);
-  return all.spread <= kSteady * all.seconds;
+std::vector<double> since(const std::vector<double>& all, std::size_t from) {
+  return {all.begin() + static_cast<std::ptrdiff_t>(from), all.end()};
 }
 
 }  // namespace
 
 BeforeAndAfter::BeforeAndAfter(const Measurement& measurement)
-    : m_(measurement), timer_(measurement), store_(measurement, timer_, Checks::kLater) {
+    : m_(measurement),
+      rounds_(measurement),
+      between_(rounds_),
+      freezes_(rounds_.freezes_submission()) {
   m_.timings.schedule = Schedule::kBlocks;
 }
 
-Judgement BeforeAndAfter::measure() {
-  Timings& timings = m_.timings;
+/// If nothing can freeze the submission, it could slow these rounds. Those after its end show that.
+Judgement BeforeAndAfter::time_before() {
   const MeasureSettings& settings = m_.input.settings;
-  const int before = (settings.pairs_min + 1) / 2, before_most = (settings.pairs_max + 1) / 2;
-  std::vector<double> after;
-  if (Judgement judged = time_rounds(true, before, before_most, timings.baseline); !passed(judged))
-    return judged;
-  if (Judgement judged =
-          time_rounds(false, settings.pairs_min, settings.pairs_max, timings.submission);
-      !passed(judged))
-    return judged;
-  if (Judgement judged = time_single_rounds(false, timings.single_submission); !passed(judged))
-    return judged;
-  timings.memory_short = store_.is_short_of_memory();
-  if (Judgement answers = end_submission(); !passed(answers)) return answers;
-  // Rationale: work that the submission left on the device made the empty rounds longer, too, and they are subtracted.
-  timings.floors.clear();
-  timings.wall_floors.clear();
-  if (Judgement judged = time_rounds(true, settings.pairs_min / 2, settings.pairs_max / 2, after);
-      !passed(judged))
-    return judged;
-  if (Judgement judged = time_single_rounds(true, timings.single_baseline); !passed(judged))
-    return judged;
-  combine(std::move(after));
-  return correct_so_far();
+  return time_rounds(true, (settings.pairs_min + 1) / 2, (settings.pairs_max + 1) / 2,
+                     m_.timings.baseline);
 }
 
-Runner& BeforeAndAfter::runner_of(bool of_baseline) const {
-  return of_baseline ? *m_.input.baseline.runner : m_.input.submission;
-}
-
-Side BeforeAndAfter::side_of(bool of_baseline, std::size_t calls) {
-  const std::uint64_t secret = derive_seed(store_.next_secret(), "side");
-  return of_baseline ? m_.clock.baseline(secret, calls) : m_.clock.submission(secret);
-}
-
-/// `coming`: at least this many rounds of this side follow, this one included.
-Judgement BeforeAndAfter::time_round(bool of_baseline, std::size_t calls, int coming,
-                                     double* seconds) {
-  if (store_.is_empty()) {
-    if (Judgement ready = store_.prepare_ahead(calls, coming); !passed(ready)) return ready;
+/// `kept`: the inputs of the last round, which serve the next: the dataset's code does not remember them.
+Judgement BeforeAndAfter::time_baseline(std::size_t calls, std::optional<PreparedRound>& kept,
+                                        double* seconds) {
+  if (!kept) {
+    auto prepared = rounds_.store().prepare_next(calls);
+    if (!prepared) return fault(prepared.error());
+    kept.emplace(std::move(*prepared));
   }
-  PreparedRound prepared = store_.take_next();
-  const Side side = side_of(of_baseline, calls);
-  if (Judgement judged = timer_.time(side, prepared, seconds); !passed(judged)) return judged;
-  prepared.secret = side.secret;
-  return of_baseline ? store_.pass_over(std::move(prepared)) : store_.check(std::move(prepared));
+  if (freezes_) {
+    if (Judgement stood_in = stand_in(*kept); !passed(stood_in)) return stood_in;
+  }
+  // Else it is awake for the whole block.
+  const Awake awake(freezes_ ? m_.input.baseline.runner : nullptr);
+  return rounds_.timer().time(rounds_.side_of(true, calls), *kept, seconds);
+}
+
+/// The reference runs where the submission ran between two rounds of the baseline, on the same core. Rationale: a process that
+/// comes after another one, or after a pause, is slower than one that goes on, by a third where a call is mostly Python's time.
+Judgement BeforeAndAfter::stand_in(const PreparedRound& prepared) {
+  Runner& reference = *m_.input.reference.runner;
+  const std::vector<int> own = reference.cores();
+  reference.set_affinity(m_.input.baseline.runner->cores());
+  const Round stood_in = prepared.set.run_plain(kReferenceSeconds);
+  reference.set_affinity(own);
+  return stood_in.ending == Ending::kDone
+             ? correct_so_far()
+             : blame(stood_in, Culprit::kReference, {Place::kMeasurement});
+}
+
+/// The process that keeps its core between these rounds: none if other rounds come between the baseline's.
+Runner* BeforeAndAfter::awake_between(bool of_baseline) const {
+  if (!of_baseline) return &m_.input.submission;
+  return freezes_ ? nullptr : m_.input.baseline.runner;
 }
 
 /// At most `most` rounds, at least `enough`; fewer than `most` if they are steady or time runs out.
 Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
                                       std::vector<double>& rounds) {
   Timings& timings = m_.timings;
-  const Awake awake(runner_of(of_baseline));
+  const Awake awake(awake_between(of_baseline));
+  std::optional<PreparedRound> kept;
   const double start_s = m_.input.now_s();
   double seconds = 0;
   const int least = std::max(enough, kRoundsLeast);
   const auto one_round = [&](int coming) {
-    return time_round(of_baseline, timings.calls, coming, &seconds);
+    return of_baseline ? time_baseline(timings.calls, kept, &seconds)
+                       : rounds_.time_submission(timings.calls, coming, &seconds);
   };
-  store_.forget_ahead();
   Timings::Mark mark = timings.mark();
   for (int i = 0; i < kWarmRounds; ++i) {
     if (Judgement judged = one_round(kWarmRounds - i + least); !passed(judged)) return judged;
@@ -103,7 +92,7 @@ Judgement BeforeAndAfter::time_rounds(bool of_baseline, int enough, int most,
   timings.drop_since(mark);
   for (int i = 0; i < most;) {
     if (i >= kRoundsLeast &&
-        m_.input.now_s() - start_s + store_.owed_s() > m_.input.settings.seconds_max)
+        m_.input.now_s() - start_s + rounds_.store().owed_s() > m_.input.settings.seconds_max)
       break;
     if (i >= least && steady(rounds)) break;
     mark = timings.mark();
@@ -135,17 +124,20 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
   Timings& timings = m_.timings;
   const MeasureSettings& settings = m_.input.settings;
   if (!has_single_rounds(m_.input, timings)) return correct_so_far();
-  const Awake awake(runner_of(of_baseline));
+  const Awake awake(awake_between(of_baseline));
+  std::optional<PreparedRound> kept;
   const double start_s = m_.input.now_s();
   const Timings::Mark mark = timings.mark();
   const int enough = std::min(settings.single_call_pairs, kSingleCallRounds);
   const int most = of_baseline ? enough : kSinglesMost;
-  store_.forget_ahead();
+  rounds_.store().forget_ahead();
   for (int i = 0; i < most; ++i) {
     if (i > 0 && m_.input.now_s() - start_s > settings.seconds_max) break;
     if (i >= enough && !all_late(rounds)) break;
     double seconds = 0;
-    if (Judgement judged = time_round(of_baseline, 1, std::max(enough - i, kMore), &seconds);
+    if (Judgement judged = of_baseline
+                               ? time_baseline(1, kept, &seconds)
+                               : rounds_.time_submission(1, std::max(enough - i, kMore), &seconds);
         !passed(judged))
       return judged;
     rounds.push_back(seconds);
@@ -154,18 +146,26 @@ Judgement BeforeAndAfter::time_single_rounds(bool of_baseline, std::vector<doubl
   return correct_so_far();
 }
 
-/// Ends the submission. Checks the stored rounds while its process exits.
-Judgement BeforeAndAfter::end_submission() {
-  const SessionInput& e = m_.input;
-  if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());
-  e.host.end();
-  Judgement answers = store_.check_stored();
-  if (Status gone = e.host.ended(); !gone) return fault(gone.error());
-  return answers;
+/// Times the baseline again, after the submission.
+Judgement BeforeAndAfter::time_after() {
+  Timings& timings = m_.timings;
+  const MeasureSettings& settings = m_.input.settings;
+  const std::size_t floors = timings.floors.size();
+  std::vector<double> after;
+  if (Judgement judged = time_rounds(true, settings.pairs_min / 2, settings.pairs_max / 2, after);
+      !passed(judged))
+    return judged;
+  // Rationale: work that the submission left on the device made the floors longer, too, and they are subtracted.
+  timings.floors = since(timings.floors, floors);
+  timings.single_baseline.clear();
+  timings.single_floors.clear();
+  if (Judgement judged = time_single_rounds(true, timings.single_baseline); !passed(judged))
+    return judged;
+  combine(std::move(after));
+  return correct_so_far();
 }
 
-/// The baseline's time from its rounds before and after the submission's. If they disagree, the faster ones count, and earlier
-/// ones for no more than a little above the later ones, which the submission could not make slow.
+/// The baseline's time from its rounds before (or between) and after the submission's; if they disagree, the faster ones.
 void BeforeAndAfter::combine(std::vector<double> after) {
   Timings& timings = m_.timings;
   const double least = floor_of(timings.floors).least;
@@ -173,17 +173,81 @@ void BeforeAndAfter::combine(std::vector<double> after) {
   const double apart = std::fabs(first.seconds - last.seconds);
   const bool differ = apart > kDrift * (std::min(first.seconds, last.seconds) - least);
   timings.drifted = differ && apart > std::min(first.spread, last.spread);
-  if (timings.drifted && last.seconds < first.seconds) {
+  const bool faster = last.seconds < first.seconds;
+  if (faster && (timings.drifted || (freezes_ && m_.contention.device_was_shared()))) {
     timings.baseline = std::move(after);
-  } else if (!timings.drifted) {
-    for (double& seconds : timings.baseline)
-      seconds = std::min(seconds, (1 + kDrift) * last.seconds);
-    timings.baseline.insert(timings.baseline.end(), after.begin(), after.end());
+    return;
   }
+  // Rationale: the figure is a mean of the middle pairs, and rounds that other work made slow are part of that though their
+  // median is as it was.
+  for (double& seconds : timings.baseline) seconds = std::min(seconds, (1 + kDrift) * last.seconds);
+  if (!freezes_ && !timings.drifted)
+    timings.baseline.insert(timings.baseline.end(), after.begin(), after.end());
+}
+
+/// The number of the submission's rounds if its calls take as long as the baseline's.
+int BeforeAndAfter::rounds_to_come() const {
+  const SessionInput& e = m_.input;
+  const double call_s = 2 * e.baseline.call_seconds + e.baseline.answer_seconds;
+  const double pair_s = static_cast<double>(m_.timings.calls) * call_s;
+  const double most = pair_s > 0 ? e.settings.seconds_max / pair_s : e.settings.pairs_min;
+  const int pairs = std::min(e.settings.pairs_min + 1, e.settings.pairs_max);
+  return kWarmRounds + std::max(static_cast<int>(std::min<double>(most, pairs)), kRoundsLeast);
+}
+
+/// Makes the inputs of the submission's rounds, and their answers, while nothing is timed.
+Judgement BeforeAndAfter::prepare() {
+  const bool has_single_calls = freezes_ && has_single_rounds(m_.input, m_.timings);
+  return rounds_.store().work_ahead(
+      m_.timings.calls, rounds_to_come(),
+      has_single_calls ? std::min(m_.input.settings.single_call_pairs, kSingleCallRounds) : 0);
+}
+
+Judgement BeforeAndAfter::time_submission() {
+  const MeasureSettings& settings = m_.input.settings;
+  Timings& timings = m_.timings;
+  Judgement judged =
+      freezes_ ? between_.time_pairs()
+               : time_rounds(false, settings.pairs_min, settings.pairs_max, timings.submission);
+  if (!passed(judged)) return judged;
+  return freezes_ ? between_.time_single_pairs()
+                  : time_single_rounds(false, timings.single_submission);
+}
+
+/// Ends the submission. Checks the stored rounds while its process exits.
+Judgement BeforeAndAfter::end_submission() {
+  const SessionInput& e = m_.input;
+  if (Status thawed = e.submission.thaw(); !thawed) return fault(thawed.error());
+  e.host.end();
+  Judgement answers = rounds_.store().check_stored();
+  if (Status gone = e.host.ended(); !gone) return fault(gone.error());
+  return answers;
+}
+
+Judgement BeforeAndAfter::measure() {
+  Timings& timings = m_.timings;
+  if (!freezes_) {
+    if (Judgement judged = time_before(); !passed(judged)) return judged;
+  }
+  if (Judgement prepared = prepare(); !passed(prepared)) return prepared;
+  if (Judgement judged = time_submission(); !passed(judged)) return judged;
+  rounds_.store().forget_ahead();
+  if (freezes_ && between_.had_the_device()) {
+    // Frozen, so that its work on the device does not disturb the checks that are due.
+    const auto stands = m_.input.submission.stand_still();
+    if (!stands) return freeze_failure(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
+    Judgement answers = rounds_.store().check_stored();
+    timings.memory_short = rounds_.store().is_short_of_memory();
+    return answers;
+  }
+  if (Judgement answers = end_submission(); !passed(answers)) return answers;
+  if (Judgement judged = time_after(); !passed(judged)) return judged;
   // Rounds are compared one by one; the side with more of them gives those up.
   const std::size_t rounds = std::min(timings.baseline.size(), timings.submission.size());
   timings.baseline.resize(rounds);
   timings.submission.resize(rounds);
+  timings.memory_short = rounds_.store().is_short_of_memory();
+  return correct_so_far();
 }
 
 }  // namespace hone

@@ -1,17 +1,18 @@
-// BeforeAndAfter: the baseline is timed before the rounds of a module's process, and after the process has ended.
+// BeforeAndAfter: the baseline is timed while a module's process is frozen or not there.
 //
-// Theory of operation. A module's own host code can use the device at any time, also while the baseline is timed. It gains by
-// that only if the baseline becomes slower, and it cannot slow the rounds after its end. So if both parts of the baseline differ,
-// the faster one counts. What comes between two rounds changes their time, by a tenth where it was measured. So the same comes
-// between rounds of either side: inputs are prepared, outputs are copied, and answers computed. No other judge uses the device meanwhile (Mode::kModuleOnDevice, evaluate/mode.hpp). The outputs of
-// timed rounds are checked later (stored_rounds.hpp).
+// Theory of operation. The control group of a module's process is frozen while the baseline is timed between its rounds
+// (baseline_between.hpp). Work that the module left on the device goes on and could slow the baseline, so the judge checks the
+// device for contention. If there was some, the baseline is timed once more after the submission has ended. If both times
+// differ, the faster one counts. If no control group can hold the submission, the baseline is timed before it is loaded, and
+// again after it has ended. No other judge uses the device (Mode::kModuleOnDevice, evaluate/mode.hpp). The outputs of timed
+// rounds are checked later (stored_rounds.hpp).
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "judge/timing/processes/stored_rounds.hpp"
-#include "judge/timing/processes/withheld_timer.hpp"
-#include "judge/timing/protocol.hpp"
+#include "judge/timing/processes/baseline_between.hpp"
+#include "judge/timing/processes/process_rounds.hpp"
 
 namespace hone {
 
@@ -23,18 +24,25 @@ class BeforeAndAfter : public Protocol {
   Judgement measure() override;
 
  private:
+  Judgement time_before();
+  Judgement time_after();
+  void combine(std::vector<double> after);
   Judgement time_rounds(bool of_baseline, int enough, int most, std::vector<double>& rounds);
   Judgement time_single_rounds(bool of_baseline, std::vector<double>& rounds);
-  Judgement time_round(bool of_baseline, std::size_t calls, int coming, double* seconds);
-  Runner& runner_of(bool of_baseline) const;
-  Side side_of(bool of_baseline, std::size_t calls);
+  Judgement time_baseline(std::size_t calls, std::optional<PreparedRound>& kept, double* seconds);
+  Judgement stand_in(const PreparedRound& prepared);
+  Runner* awake_between(bool of_baseline) const;
   bool all_late(const std::vector<double>& single_call_s) const;
+  int rounds_to_come() const;
+  Judgement prepare();
+  Judgement time_submission();
   Judgement end_submission();
-  void combine(std::vector<double> after);
 
   const Measurement m_;
-  WithheldTimer timer_;
-  StoredRounds store_;
+  ProcessRounds rounds_;
+  BaselineBetween between_;
+  const bool
+      freezes_;  ///< the submission is frozen between its rounds, with the baseline timed there
 };
 
 }  // namespace hone

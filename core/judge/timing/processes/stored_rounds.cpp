@@ -13,6 +13,8 @@ namespace {
 
 // Most bytes of outputs that are stored, and the divisor of their largest share of the device's memory.
 constexpr std::uint64_t kStoredBytesMax = 2ull << 30, kStoredShareOfMemory = 64;
+// Copies of the outputs of a submission's round: one to compare, one to store.
+constexpr int kCopiesOfOutputs = 2;
 // Contexts on a device with a module: of judge, reference, baseline and submission. Memory of each (bytes). The divisor of
 // the share of the device's memory that stays free.
 constexpr std::uint64_t kContexts = 4, kContextBytes = std::uint64_t{512} << 20, kReserveShare = 64;
@@ -37,6 +39,7 @@ StoredRounds::~StoredRounds() {
   m_.answers.before_answers(nullptr);
   for (Stored& round : stored_) m_.input.workbench.keep_spare(std::move(round.outputs));
   m_.input.workbench.keep_spare(std::move(copy_));
+  m_.input.workbench.keep_spare(std::move(baseline_copy_));
 }
 
 Result<PreparedRound> StoredRounds::prepare(std::uint64_t secret, std::vector<std::size_t> families,
@@ -60,22 +63,17 @@ Judgement StoredRounds::check(PreparedRound timed) {
     std::this_thread::sleep_for(kUnwitnessedDelay);
   }
   if (!e.holds(Defence::kTimedAnswers)) return correct_so_far();
-  if (store(timed, false)) return correct_so_far();
+  if (store(timed)) return correct_so_far();
   return m_.answers.check_timed(std::move(timed), *outputs);
 }
 
-Judgement StoredRounds::pass_over(PreparedRound timed) {
-  if (!m_.input.holds(Defence::kWitness)) return correct_so_far();
-  if (Status copied = copy_outputs(m_.input.baseline.runner->arena(), timed.layout, copy_); !copied)
-    return fault(copied.error());
-  return store(timed, true) ? correct_so_far() : m_.answers.answer(timed);
-}
-
-/// Inputs lie behind those of all rounds that are stored or prepared.
 std::uint64_t StoredRounds::end_of_inputs() const {
   const auto end = [](const PreparedRound& prepared) { return prepared.set.exact_layout().total; };
-  if (!ahead_.empty()) return end(ahead_.back());
-  return stored_.empty() ? 0 : end(stored_.back().prepared);
+  const std::uint64_t single_call_end =
+      single_call_ahead_.empty() ? 0 : end(single_call_ahead_.back());
+  if (!ahead_.empty()) return std::max(end(ahead_.back()), single_call_end);
+  return stored_.empty() ? single_call_end
+                         : std::max(end(stored_.back().prepared), single_call_end);
 }
 
 bool StoredRounds::has_room(std::size_t calls) const {
@@ -99,7 +97,7 @@ bool StoredRounds::lacks_inputs(std::size_t calls, int rounds) const {
   return static_cast<int>(ahead_.size()) < rounds && (ahead_.empty() || has_room(calls));
 }
 
-Judgement StoredRounds::prepare_one(std::size_t calls) {
+Judgement StoredRounds::prepare_one(std::size_t calls, std::deque<PreparedRound>& to) {
   const SessionInput& e = m_.input;
   const auto layout = lay_out(e.task, e.task.timed, calls, e.workbench.placement(), false);
   if (!layout) return fault(layout.error());
@@ -112,18 +110,32 @@ Judgement StoredRounds::prepare_one(std::size_t calls) {
   }
   auto prepared = prepare_next(calls);
   if (!prepared) return fault(prepared.error());
-  ahead_.push_back(std::move(*prepared));
-  return scarce ? m_.answers.answer(ahead_.back()) : correct_so_far();
+  to.push_back(std::move(*prepared));
+  return scarce ? m_.answers.answer(to.back()) : correct_so_far();
 }
 
 /// Rationale: to prepare a round takes longer than the round. If a core waits for that before each of them, its caches lose
 /// their contents, while the baseline gets the same inputs again: a module of microseconds lost a third by it.
 Judgement StoredRounds::prepare_ahead(std::size_t calls, int rounds) {
   if (ahead_.empty() && !has_room(calls)) {
+    single_call_ahead_.clear();
     if (Judgement judged = check_stored(); !passed(judged)) return judged;
   }
   while (lacks_inputs(calls, rounds)) {
-    if (Judgement ready = prepare_one(calls); !passed(ready)) return ready;
+    if (Judgement ready = prepare_one(calls, ahead_); !passed(ready)) return ready;
+  }
+  return correct_so_far();
+}
+
+Judgement StoredRounds::work_ahead(std::size_t calls, int rounds, int single_call_rounds) {
+  if (Judgement ready = prepare_ahead(calls, rounds); !passed(ready)) return ready;
+  while (static_cast<int>(single_call_ahead_.size()) < single_call_rounds && has_room(1)) {
+    if (Judgement ready = prepare_one(1, single_call_ahead_); !passed(ready)) return ready;
+  }
+  for (std::deque<PreparedRound>* all : {&ahead_, &single_call_ahead_}) {
+    for (PreparedRound& prepared : *all) {
+      if (Judgement answered = m_.answers.answer(prepared); !passed(answered)) return answered;
+    }
   }
   return correct_so_far();
 }
@@ -133,6 +145,8 @@ PreparedRound StoredRounds::take_next() {
   ahead_.pop_front();
   return next;
 }
+
+void StoredRounds::take_single_rounds() { ahead_ = std::exchange(single_call_ahead_, {}); }
 
 /// Rationale: if the device is short of memory, torch gives memory back and takes it again within a call, and which side does
 /// says nothing about their code: copies of losses over 17 GB of inputs had speedups of up to 1.4.
@@ -173,23 +187,28 @@ Status StoredRounds::copy_outputs(const Arena& from, const Layout& layout,
   return m_.input.workbench.snapshot(from, begin, layout.total - begin, into);
 }
 
+Status StoredRounds::copy_of_baseline(const Layout& layout) {
+  auto& copy = is_large(layout) ? copy_ : baseline_copy_;
+  for (int i = 0; i < kCopiesOfOutputs; ++i)
+    HONE_TRY(copy_outputs(m_.input.baseline.runner->arena(), layout, copy));
+  return {};
+}
+
 /// Keeps a copy of the round's outputs, to be checked later. False if there is no memory for it.
-bool StoredRounds::store(PreparedRound& timed, bool of_baseline) {
+bool StoredRounds::store(PreparedRound& timed) {
   const std::uint64_t bytes = timed.layout.total;
   if (checks_ == Checks::kAtOnce || copy_ == nullptr || stored_bytes_ + bytes > stored_bytes_max())
     return false;
   std::unique_ptr<Arena> outputs;
   if (!m_.input.workbench.snapshot(*copy_, 0, bytes, outputs)) return false;
   stored_bytes_ += bytes;
-  stored_.push_back({std::move(timed), std::move(outputs), of_baseline});
+  stored_.push_back({std::move(timed), std::move(outputs)});
   return true;
 }
 
 Judgement StoredRounds::check_stored() {
   for (Stored& round : stored_) {
-    const Judgement judged =
-        round.of_baseline ? correct_so_far()
-                          : m_.answers.check_timed(std::move(round.prepared), *round.outputs);
+    const Judgement judged = m_.answers.check_timed(std::move(round.prepared), *round.outputs);
     m_.input.workbench.keep_spare(std::move(round.outputs));
     if (!passed(judged)) return judged;
   }
@@ -201,8 +220,7 @@ Judgement StoredRounds::check_stored() {
 double StoredRounds::owed_s() const {
   double calls = 0;
   for (const Stored& round : stored_) {
-    if (!round.of_baseline && !round.prepared.answered)
-      calls += static_cast<double>(round.prepared.set.calls());
+    if (!round.prepared.answered) calls += static_cast<double>(round.prepared.set.calls());
   }
   return calls * m_.input.baseline.answer_seconds;
 }

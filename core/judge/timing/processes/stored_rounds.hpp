@@ -29,17 +29,22 @@ class StoredRounds : public RoundSupply {
   Judgement check(PreparedRound timed) override;
 
   std::uint64_t next_secret();
-  /// Prepares the next rounds, at least one, while there is room.
+  /// A round with the next secret, behind all that is stored.
+  Result<PreparedRound> prepare_next(std::size_t calls);
+  /// Prepares the submission's next rounds, at least one, while there is room.
   Judgement prepare_ahead(std::size_t calls, int rounds);
-  bool is_empty() const { return ahead_.empty(); }
+  /// Prepares and answers the next rounds, and those of one call.
+  Judgement work_ahead(std::size_t calls, int rounds, int single_call_rounds);
+  const std::deque<PreparedRound>& ahead() const { return ahead_; }
   PreparedRound take_next();
   void forget_ahead() { ahead_.clear(); }
-  /// Does with a round of the baseline what check() does with one of the submission, and believes its outputs.
-  Judgement pass_over(PreparedRound timed);
-  /// Checks all rounds of the submission that were stored.
+  void take_single_rounds();
+  /// Checks all rounds that were stored.
   Judgement check_stored();
   /// The time that check_stored() will take, in seconds.
   double owed_s() const;
+  /// Copies the baseline's outputs as a submission's are copied, so that the device is in the same state after either.
+  Status copy_of_baseline(const Layout& layout);
   /// Whether the device cannot hold what both sides' calls need at the same time.
   bool is_short_of_memory() const;
 
@@ -47,28 +52,27 @@ class StoredRounds : public RoundSupply {
   struct Stored {
     PreparedRound prepared;
     std::unique_ptr<Arena> outputs;
-    bool of_baseline = false;
   };
   std::uint64_t end_of_inputs() const;
   bool has_room(std::size_t calls) const;
   bool lacks_inputs(std::size_t calls, int rounds) const;
-  Result<PreparedRound> prepare_next(std::size_t calls);
-  Judgement prepare_one(std::size_t calls);
+  Judgement prepare_one(std::size_t calls, std::deque<PreparedRound>& to);
   std::uint64_t stored_bytes_max() const;
+  /// Whether one copy of its outputs serves both sides.
   bool is_large(const Layout& layout) const;
   bool lacks_room_for_answer(const Layout& layout) const;
   Judgement make_room_for_answer(const Layout& layout);
   Status copy_outputs(const Arena& from, const Layout& layout, std::unique_ptr<Arena>& into);
-  bool store(PreparedRound& timed, bool of_baseline);
+  bool store(PreparedRound& timed);
 
   const Measurement m_;
   WithheldTimer& timer_;
   const Checks checks_;
-  std::deque<PreparedRound> ahead_;
+  std::deque<PreparedRound> ahead_, single_call_ahead_;
   std::vector<Stored> stored_;
   std::uint64_t stored_bytes_ = 0;
-  std::unique_ptr<Arena> copy_;  ///< of the last round's outputs
-  std::size_t secrets_ = 0;      ///< used so far
+  std::unique_ptr<Arena> copy_, baseline_copy_;  ///< of the last round's outputs
+  std::size_t secrets_ = 0;                      ///< used so far
 };
 
 }  // namespace hone

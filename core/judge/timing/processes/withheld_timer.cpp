@@ -10,9 +10,14 @@ constexpr double kPauseSeconds = 2e-3, kShortPauseSeconds = 0.3e-3;
 
 }  // namespace
 
-/// Has the device move memory for about `seconds`.
 Status WithheldTimer::make_busy(double seconds) {
   HONE_TRY(m_.input.workbench.make_busy(seconds));
+  idle_since_s_ = m_.input.now_s();
+  return {};
+}
+
+Status WithheldTimer::check_device(double seconds) {
+  HONE_TRY(m_.contention.check_device(seconds));
   idle_since_s_ = m_.input.now_s();
   return {};
 }

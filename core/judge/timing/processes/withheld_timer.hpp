@@ -11,11 +11,14 @@ class WithheldTimer : public RoundTimer {
   explicit WithheldTimer(const Measurement& measurement) : m_(measurement) {}
 
   Judgement time(const Side& side, const PreparedRound& prepared, double* seconds) override;
+  /// Has the device move memory for about `seconds`.
+  Status make_busy(double seconds);
+  /// Contention::check_device(), which keeps the device busy as well.
+  Status check_device(double seconds);
   /// Has the baseline's process give back memory of the device. Its next call takes it again, and does not count.
   Judgement trim_baseline();
 
  private:
-  Status make_busy(double seconds);
   Status keep_busy();
   Judgement wake(const Side& side, const PreparedRound& prepared);
 
