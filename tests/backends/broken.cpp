@@ -127,6 +127,9 @@ int32_t build(const hone_host* host, hone_bytes request, hone_sink* out, hone_er
           report.set("remarks", map.at("diagnostics"));
           map.set("report", std::move(report));
         }
+        if (broken("reads_failures_from_warnings") &&
+            map.at("diagnostics").as_string().find("out of memory") != std::string::npos)
+          map.set("ok", false).set("failure", "out_of_memory");
         if (broken("makes_no_artifact")) map.set("artifact", Value::bytes(""));
       });
   if (code == HONE_OK || !broken("errors_are_results")) return code;

@@ -40,6 +40,7 @@ MISTAKES = {
     "BackendBuild.ReportOnTheCode_HasNoTextOfAPragmaMessage": ["cpu remarks_are_diagnostics"],
     "BackendBuild.ReportOnTheCode_LeavesTheMachineCodeAsItIs": ["cpu reports_on_other_code"],
     "BackendBuild.Toolchain_IsDeterministic": ["cpu toolchain_wavers"],
+    "BackendBuild.WarningWithTextOfAFailure_IsNotAFailure": ["cpu reads_failures_from_warnings"],
     "BackendFacts.Facts_BelongToTheRequestedDevice": ["cpu opens_another_device"],
     "BackendFacts.ReopenedDevice_HasTheSameFacts": ["cpu closes_for_all"],
     "BackendFacts.Facts_EqualTheProbes": ["cpu probes_nothing"],

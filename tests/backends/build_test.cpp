@@ -52,6 +52,19 @@ TEST_P(BackendBuild, CorrectSource_GivesAnArtifact) {
   EXPECT_GT(result.find("artifact")->as_bytes().size(), 0u);
 }
 
+/// The submission chooses this text.
+TEST_P(BackendBuild, WarningWithTextOfAFailure_IsNotAFailure) {
+  const std::string text =
+      "CPU time limit exceeded, terminated with signal 24, terminated by signal 9, out of memory";
+  const Value result =
+      built(request(in_dialect("#pragma message(\"" + text + "\")\n" + kTwice), {"twice"}));
+  EXPECT_EQ(text_of(result, "failure"), "");
+  EXPECT_TRUE(flag_of(result, "ok"));
+  if (!named_by_environment()) {  // other compilers may not print the message
+    EXPECT_THAT(text_of(result, "diagnostics"), HasSubstr(text));
+  }
+}
+
 /// Builds are kept by what was asked, and speedups by the toolchain's words: these must not waver.
 TEST_P(BackendBuild, Toolchain_IsDeterministic) {
   const Value asked = request(in_dialect(kTwice), {"twice"});

@@ -24,6 +24,8 @@ TEST(CompilerRun, Failure_FollowsTheCompilersOutput) {
        "out_of_memory"},
       {"virtual memory exhausted: Cannot allocate memory\n", "out_of_memory"},
       {"LLVM ERROR: out of memory\n", "out_of_memory"},
+      {"clang++-19: error: clang frontend command terminated by signal 9\n", "killed"},
+      {"clang++-19: error: unable to execute command: CPU time limit exceeded\n", "timed_out"},
   };
   for (const auto& one : cases) EXPECT_EQ(failure_in(one.words), one.failure) << one.words;
 }

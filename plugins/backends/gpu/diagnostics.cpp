@@ -78,13 +78,4 @@ std::string normalised(std::string_view words, std::string_view name) {
   return out;
 }
 
-bool tells_of_time_limit(std::string_view words) {
-  return words.find("CPU time limit exceeded") != std::string_view::npos;
-}
-
-std::string failure_in(std::string_view words) {
-  if (words.find("terminated by signal 9") != std::string_view::npos) return "killed";
-  return words.find("out of memory") != std::string_view::npos ? "out_of_memory" : "";
-}
-
 }  // namespace hone_gpu

@@ -1,20 +1,21 @@
 // Hands on what the interpreter says, in its own words.
 #include "module.hpp"
 
-#include <sys/wait.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <vector>
 
-#include "child.hpp"
+#include "hone/plugin/compiler_run.hpp"
 
 namespace hone_gpu {
 namespace {
 
+using hone::plugin::build_failure;
+using hone::plugin::CompilerRun;
 using hone::plugin::fail;
+using hone::plugin::run_compiler;
 using hone::plugin::Value;
 
 constexpr const char* kArtifact = "artifact.so";
@@ -31,13 +32,6 @@ void write_source(const Value& source) {
 
 std::string first_line(const std::string& words) { return words.substr(0, words.find('\n')); }
 
-std::string failure_of(const Ran& ran) {
-  if (ran.starved) return "starved";
-  if (ran.timed_out) return "timed_out";
-  if (WIFSIGNALED(ran.status)) return "killed";
-  return WEXITSTATUS(ran.status) == 0 ? "" : "refused";
-}
-
 }  // namespace
 
 Value build_module(const Value& request) {
@@ -46,17 +40,18 @@ Value build_module(const Value& request) {
   const double seconds_max = options.at("seconds").as_double();
   Value result = Value::map({{"untrusted_host_code", true}, {"artifact", Value::bytes("")}});
   if (const Value* version = options.find("version"); version != nullptr && version->as_bool())
-    result.set("toolchain", first_line(run_program({command[0], "--version"}, seconds_max).words));
+    result.set("toolchain",
+               first_line(run_compiler({command[0], "--version"}, seconds_max).output));
   for (const Value& flag : options.at("flags").as_array()) command.push_back(flag.as_string());
   for (const Value& source : request.at("sources").as_array()) {
     write_source(source);
     command.push_back(source.at("name").as_string());
   }
-  const Ran ran = run_program(command, seconds_max);
-  const std::string failure = failure_of(ran);
+  const CompilerRun run = run_compiler(command, seconds_max);
+  const std::string failure = build_failure(run);
   result.set("ok", failure.empty());
   result.set("failure", failure);
-  result.set("diagnostics", ran.words);
+  result.set("diagnostics", run.output);
   if (!failure.empty()) return result;
   std::ifstream file(kArtifact, std::ios::binary);
   if (!file)

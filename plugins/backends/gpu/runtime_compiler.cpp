@@ -4,22 +4,26 @@
 // heap for architectures it does not know) or take all memory, and each of these is a result of
 // this source and no fault of the builder.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "build.hpp"
-#include "child.hpp"
 #include "driver.hpp"
 #include "headers.hpp"
+#include "hone/plugin/compiler_run.hpp"
 #include "vendor_build.hpp"
 
 namespace hone_gpu {
 namespace {
 
+using hone::plugin::CompilerRun;
 using hone::plugin::fail;
+using hone::plugin::finish_run;
 using hone::plugin::Value;
 
 constexpr std::size_t kResultMax = std::size_t{96} << 20;
@@ -141,27 +145,48 @@ int compile_in_child(const BuildRequest& request, int out) {
   return write_all(out, bytes);
 }
 
+/// Compiles in a forked process. The caller has one thread.
+CompilerRun run_in_child(const BuildRequest& request) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    fail(HONE_UNAVAILABLE, std::string("pipe: ") + std::strerror(errno));
+  const pid_t pid = fork();
+  if (pid < 0) {
+    const int reason = errno;
+    close(ends[0]);
+    close(ends[1]);
+    fail(HONE_UNAVAILABLE, std::string("fork: ") + std::strerror(reason));
+  }
+  if (pid == 0) {
+    setpgid(0, 0);
+    close(ends[0]);
+    _exit(compile_in_child(request, ends[1]));
+  }
+  setpgid(pid, pid);  // here and in the child, because either may be first
+  close(ends[1]);
+  return finish_run(pid, ends[0], request.seconds_max, kResultMax);
+}
+
 }  // namespace
 
 Compiled compile_with_runtime(const BuildRequest& request) {
-  const Ran ran = run_child(request.seconds_max, kResultMax,
-                            [&](int out) { return compile_in_child(request, out); });
+  const CompilerRun run = run_in_child(request);
   Compiled compiled;
   compiled.toolchain = kCompilerName;
-  if (ran.starved || ran.timed_out) {
-    compiled.failure = ran.starved ? "starved" : "timed_out";
+  const int signal = WIFSIGNALED(run.status) ? WTERMSIG(run.status) : 0;
+  if (run.starved || run.timed_out || signal == SIGXCPU) {
+    compiled.failure = run.starved ? "starved" : "timed_out";
     return compiled;
   }
-  if (WIFSIGNALED(ran.status)) {
+  if (signal != 0) {
     // Rationale: a compiler that crashes on a source is the source's doing, as with "internal
     // compiler error"; one that is killed may have been out of memory, which the host looks into.
-    const int signal = WTERMSIG(ran.status);
     compiled.failure = signal == SIGKILL ? "killed" : "refused";
     compiled.words = request.name + ": error: the compiler itself crashed on this source (signal " +
                      std::to_string(signal) + ")\n";
     return compiled;
   }
-  const Value result = hone::plugin::from_msgpack(std::string_view(ran.words));
+  const Value result = hone::plugin::from_msgpack(std::string_view(run.output));
   if (const Value* error = result.find("error")) {
     const auto code = static_cast<hone_code>(result.at("code").as_int());
     if (code == HONE_RESOURCE_EXHAUSTED) {

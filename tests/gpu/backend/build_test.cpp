@@ -1,6 +1,10 @@
 // Builds of device code: contents of the gpu plugins' artifacts, and their error messages. tests/backends has the
 // tests that apply to every backend.
+#include <sys/stat.h>
+
+#include "base/files.hpp"
 #include "gpu/backend/fixture.hpp"
+#include "plugin/fixtures.hpp"
 
 namespace hone::test {
 namespace {
@@ -79,6 +83,26 @@ TEST_P(GpuBuild, InvalidRequest_IsRefused) {
   Value none = request(kScale, {"twice"});
   none.set("sources", Value::array());
   EXPECT_THAT(try_build(backend(), none).error().message, HasSubstr("0 sources, expected one"));
+}
+
+/// Warnings about a module quote the submission.
+TEST_P(GpuBuild, ModuleThatPrintsTextOfAFailure_IsNotAFailure) {
+  const TemporaryFolder folder;
+  const std::string interpreter = (folder.path() / "python").string();
+  ASSERT_TRUE(write_file(interpreter,
+                         "#!/bin/sh\n"
+                         "echo 'CPU time limit exceeded, out of memory'\n"
+                         "echo module > artifact.so\n")
+                  .ok());
+  ASSERT_EQ(chmod(interpreter.c_str(), 0700), 0);
+  Value asked = request("import torch\n", {});
+  asked.set("language", "python");
+  asked.set("options",
+            Value::map({{"compiler", interpreter}, {"flags", Value::array()}, {"seconds", 60.0}}));
+  const Value result = built(asked);
+  EXPECT_EQ(text_of(result, "failure"), "");
+  EXPECT_THAT(text_of(result, "diagnostics"), HasSubstr("CPU time limit exceeded"));
+  EXPECT_EQ(result.find("artifact")->as_bytes(), "module\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(Vendor, GpuBuild, testing::ValuesIn(vendors()), tested_name);

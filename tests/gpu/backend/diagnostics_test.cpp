@@ -22,17 +22,6 @@ TEST(GpuDiagnostics, NvrtcOutput_IsConverted) {
             "/usr/include/a.h:42: error: no (3) such\n");
 }
 
-TEST(GpuDiagnostics, Failure_FollowsTheCompilersWords) {
-  EXPECT_EQ(failure_in("k.hip:1:1: error: unknown type name 'flaot'\n"), "");
-  EXPECT_EQ(failure_in("clang++-19: error: clang frontend command terminated by signal 9\n"),
-            "killed");
-  EXPECT_EQ(failure_in("LLVM ERROR: out of memory\n"), "out_of_memory");
-  EXPECT_TRUE(
-      tells_of_time_limit("clang++-19: error: unable to execute command: CPU time limit "
-                          "exceeded\n"));
-  EXPECT_FALSE(tells_of_time_limit("clang++-19: error: unable to execute command: Killed\n"));
-}
-
 TEST(GpuDiagnostics, PtxasOutput_IsAttributedToTheSubmission) {
   EXPECT_EQ(normalised("ptxas fatal   : Unresolved extern function 'cudaLaunchDeviceV2'\n", "k.cu"),
             "k.cu: error: Unresolved extern function 'cudaLaunchDeviceV2'\n");

@@ -71,6 +71,15 @@ class Toolchain : public testing::Test {
     EXPECT_EQ(*bad->find("failure"), Value("refused"));
     EXPECT_THAT(bad->find("diagnostics")->as_string(), HasSubstr("kernel:7:"));
   }
+  void expect_built_with_quoted_failure(const std::string& vendor, const std::string& compiler,
+                                        const std::string& architecture) {
+    const std::string phrase = "CPU time limit exceeded, terminated by signal 9, out of memory";
+    auto built = build(vendor, "#pragma message(\"" + phrase + "\")\n" + kSource, {"add"}, compiler,
+                       architecture);
+    ASSERT_TRUE(built) << built.error().message;
+    EXPECT_EQ(*built->find("failure"), Value(""));
+    EXPECT_THAT(built->find("diagnostics")->as_string(), HasSubstr(phrase));
+  }
   /// The sources of the shipped tasks that a vendor has, one in `each`, with the kernels that its plan names.
   void expect_tasks_built(const std::string& vendor, const std::string& compiler,
                           const std::string& architecture, int each) {
@@ -217,6 +226,7 @@ TEST_F(Toolchain, Clang_BuildsForMi300x) {
   expect_built("hip", clang, "gfx942");
   expect_ours_built("hip", clang, "gfx942");
   expect_refused("hip", clang, "gfx942");
+  expect_built_with_quoted_failure("hip", clang, "gfx942");
   expect_heap_told("hip", clang, "gfx942", "hidden_heap");
   // A second for each, which are the same sources and headers.
   expect_tasks_built("hip", clang, "gfx942", 4);

@@ -27,8 +27,39 @@ struct CompilerRun {
   bool starved = false;    ///< it reached the time limit while other processes had its core
   bool timed_out = false;  ///< it reached the time limit otherwise
   double core_s = 0;       ///< processor time of it and of the processes that it waited for
-  std::string output;      ///< stdout and stderr, at most 256 KiB
+  std::string output;      ///< stdout and stderr, cut at a limit (256 KiB for a compiler)
 };
+
+/// Reads what a child process writes to `out`, closes `out`, and waits for the end of the child. The child leads a process
+/// group, which is killed at the time limit.
+inline CompilerRun finish_run(pid_t pid, int out, double seconds_max, std::size_t output_max) {
+  CompilerRun run;
+  CompilerTime time(seconds_max);
+  for (;;) {
+    pollfd polled{out, POLLIN, 0};
+    const int ready = poll(&polled, 1, time.pause_ms());
+    if (time.is_over(ready == 0)) {
+      run.starved = time.is_starved();
+      run.timed_out = !run.starved;
+      kill_group(pid);
+      break;
+    }
+    if (ready <= 0) continue;
+    char block[65536];
+    const ssize_t n = read(out, block, sizeof block);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    const std::size_t room = output_max - std::min(output_max, run.output.size());
+    run.output.append(block, std::min(room, static_cast<std::size_t>(n)));
+  }
+  close(out);
+  rusage used{};
+  while (wait4(pid, &run.status, 0, &used) < 0 && errno == EINTR) {
+  }
+  for (const timeval& part : {used.ru_utime, used.ru_stime})
+    run.core_s += static_cast<double>(part.tv_sec) + 1e-6 * static_cast<double>(part.tv_usec);
+  return run;
+}
 
 /// Runs a program and kills it at the time limit. Fails with HONE_FAILED_PRECONDITION if the program cannot be started, and
 /// with HONE_UNAVAILABLE if there is no pipe for its output.
@@ -61,32 +92,7 @@ inline CompilerRun run_compiler(const std::vector<std::string>& command, double 
     close(ends[0]);
     fail(HONE_FAILED_PRECONDITION, "start compiler " + command[0] + ": " + std::strerror(error));
   }
-  CompilerRun run;
-  CompilerTime time(seconds_max);
-  for (;;) {
-    pollfd polled{ends[0], POLLIN, 0};
-    const int ready = poll(&polled, 1, time.pause_ms());
-    if (time.is_over(ready == 0)) {
-      run.starved = time.is_starved();
-      run.timed_out = !run.starved;
-      kill_group(pid);
-      break;
-    }
-    if (ready <= 0) continue;
-    char block[16384];
-    const ssize_t n = read(ends[0], block, sizeof block);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    const std::size_t room = kOutputMax - std::min(kOutputMax, run.output.size());
-    run.output.append(block, std::min(room, static_cast<std::size_t>(n)));
-  }
-  close(ends[0]);
-  rusage used{};
-  while (wait4(pid, &run.status, 0, &used) < 0 && errno == EINTR) {
-  }
-  for (const timeval& part : {used.ru_utime, used.ru_stime})
-    run.core_s += static_cast<double>(part.tv_sec) + 1e-6 * static_cast<double>(part.tv_usec);
-  return run;
+  return finish_run(pid, ends[0], seconds_max, kOutputMax);
 }
 
 /// The failure of a child process that gcc, clang or collect2 reports in its output; "" for none.
@@ -99,6 +105,7 @@ inline std::string failure_in(std::string_view output) {
                                  {"terminated with signal 24", "timed_out"},
                                  {"Killed signal", "killed"},
                                  {"terminated with signal 9", "killed"},
+                                 {"terminated by signal 9", "killed"},
                                  {"out of memory", "out_of_memory"},
                                  {"virtual memory exhausted", "out_of_memory"}};
   for (const Phrase& phrase : kPhrases) {

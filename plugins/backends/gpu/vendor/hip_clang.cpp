@@ -5,22 +5,20 @@
 // letting clang look for a folder that is complete.
 #include "vendor/hip_clang.hpp"
 
-#include <sys/wait.h>
-
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
-#include "child.hpp"
-#include "diagnostics.hpp"
 #include "driver.hpp"
+#include "hone/plugin/compiler_run.hpp"
 #include "vendor/hip_code_object.hpp"
 
 namespace hone_gpu {
 namespace {
 
 using hone::plugin::fail;
+using hone::plugin::run_compiler;
 
 constexpr char kUnit[] = "hone_entries.hip";
 constexpr char kImage[] = "hone_image.co";
@@ -109,17 +107,6 @@ std::vector<std::string> command_of(const BuildRequest& request) {
   return command;
 }
 
-std::string clang_failure_of(const Ran& ran) {
-  if (ran.starved) return "starved";
-  if (ran.timed_out) return "timed_out";
-  if (WIFSIGNALED(ran.status)) return "killed";
-  if (const std::string said = failure_in(ran.words); !said.empty()) return said;
-  if (WEXITSTATUS(ran.status) == 127) {
-    fail(HONE_FAILED_PRECONDITION, "the compiler cannot be started");
-  }
-  return WEXITSTATUS(ran.status) != 0 ? "refused" : "";
-}
-
 }  // namespace
 
 std::string isa_version(const std::string& architecture) {
@@ -146,11 +133,11 @@ Compiled compile_with_clang(const BuildRequest& request) {
   write_file(request.name, request.text);
   write_file(kUnit, unit_of(request, isa));
   Compiled compiled;
-  const std::string version = run_program({request.compiler, "--version"}, 10).words;
+  const std::string version = run_compiler({request.compiler, "--version"}, 10).output;
   compiled.toolchain = version.substr(0, version.find('\n'));
-  const Ran ran = run_program(command_of(request), request.seconds_max);
-  compiled.words = ran.words;
-  compiled.failure = clang_failure_of(ran);
+  const hone::plugin::CompilerRun run = run_compiler(command_of(request), request.seconds_max);
+  compiled.words = run.output;
+  compiled.failure = hone::plugin::build_failure(run);
   if (!compiled.failure.empty()) return compiled;
   std::ifstream file(kImage, std::ios::binary);
   compiled.image.assign(std::istreambuf_iterator<char>(file), {});
