@@ -27,6 +27,7 @@ class OptionSet {
  public:
   virtual ~OptionSet() = default;
   virtual void flag(const OptionSpec& spec, bool& target) = 0;
+  /// A positional argument and an option may have one target: the command line sets one of them, or both to the same text.
   virtual void text(const OptionSpec& spec, std::string& target) = 0;
   virtual void texts(const OptionSpec& spec, std::vector<std::string>& target) = 0;
   virtual void integer(const OptionSpec& spec, std::int64_t& target, std::int64_t low,
@@ -95,12 +96,11 @@ int run_command_line(Commands commands, int argc, const char* const* argv, Termi
 
 /// The options that many commands share.
 struct ConfigOptions {
-  std::string file;      ///< -c FILE
-  std::string argument;  ///< the same as a positional argument, in commands that take one
+  std::string file;
   std::vector<std::string> sets;
+  /// `positional`: the file may be a positional argument, too.
   void declare(OptionSet& options, bool positional = false);
   /// Loads the configuration. `more`: --set arguments of the command's own, which take precedence.
-  /// invalid_argument if two different files were named.
   Result<LoadedConfig> load(const std::vector<std::string>& more = {}) const;
   /// Prints an error of the configuration, with advice.
   int fail(Terminal& terminal, const Error& error) const;

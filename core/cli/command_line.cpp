@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <system_error>
 
 #include "base/nearest.hpp"
@@ -21,7 +22,17 @@ class ParserOptions : public OptionSet {
     finish(app_.add_flag(spec.name, target), spec);
   }
   void text(const OptionSpec& spec, std::string& target) override {
-    finish(app_.add_option(spec.name, target), spec);
+    CLI::Option* option = app_.add_option(spec.name, target);
+    finish(option, spec);
+    const auto [other, is_first] = texts_.try_emplace(&target, option);
+    if (is_first) return;
+    // CLI11 sets targets in the order of declarations.
+    option->check([&target, first = other->second](const std::string& given) {
+      return first->count() == 0 || target == given
+                 ? std::string()
+                 : "found " + given + " and " + first->get_name() + " " + target +
+                       ", expected one of them";
+    });
   }
   void texts(const OptionSpec& spec, std::vector<std::string>& target) override {
     CLI::Option* option = app_.add_option(spec.name, target);
@@ -63,6 +74,7 @@ class ParserOptions : public OptionSet {
   }
 
   CLI::App& app_;
+  std::map<const std::string*, CLI::Option*> texts_;
 };
 
 std::vector<std::string> option_names(const CLI::App& app) {

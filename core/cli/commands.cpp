@@ -50,7 +50,7 @@ int ConfigOptions::fail(Terminal& terminal, const Error& error) const {
 
 void ConfigOptions::declare(OptionSet& options, bool positional) {
   if (positional) {
-    options.text({.name = "CONFIG", .doc = "the same as -c FILE", .value = "FILE"}, argument);
+    options.text({.name = "CONFIG", .doc = "the same as -c FILE", .value = "FILE"}, file);
   }
   options.text({.name = "-c,--config",
                 .doc = "configuration file (default: built-in values)",
@@ -63,13 +63,9 @@ void ConfigOptions::declare(OptionSet& options, bool positional) {
 }
 
 Result<LoadedConfig> ConfigOptions::load(const std::vector<std::string>& more) const {
-  if (!file.empty() && !argument.empty() && file != argument) {
-    return invalid_argument("found two configuration files, -c " + file + " and " + argument +
-                            "; expected one");
-  }
   std::vector<std::string> all = sets;
   all.insert(all.end(), more.begin(), more.end());
-  return load_config(file.empty() ? argument : file, all);
+  return load_config(file, all);
 }
 
 }  // namespace hone

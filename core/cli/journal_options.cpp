@@ -33,8 +33,7 @@ bool is_same_file(const std::string& one, const std::string& other) {
 
 void JournalOptionSet::declare(OptionSet& options, bool positional) {
   if (positional) {
-    options.text({.name = "JOURNAL", .doc = "the same as --journal FILE", .value = "FILE"},
-                 argument);
+    options.text({.name = "JOURNAL", .doc = "the same as --journal FILE", .value = "FILE"}, path);
   }
   options.text({.name = "--journal",
                 .doc = "file of the journal (default: journal.path of the configuration)",
@@ -50,12 +49,7 @@ Result<Config> JournalOptionSet::load() const {
 }
 
 Result<std::string> JournalOptionSet::path_in(const Config& loaded) const {
-  if (!path.empty() && !argument.empty() && path != argument) {
-    return invalid_argument("found two journals, " + argument + " and --journal " + path +
-                            "; expected one");
-  }
-  const std::string& named = path.empty() ? argument : path;
-  if (!named.empty()) return std::filesystem::absolute(named).string();
+  if (!path.empty()) return std::filesystem::absolute(path).string();
   if (!loaded.journal.path.empty()) return loaded.journal.path;
   return no_journal();
 }

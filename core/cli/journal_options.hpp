@@ -13,13 +13,13 @@
 namespace hone {
 
 struct JournalOptionSet {
-  std::string path;      ///< --journal; else the configuration's journal.path
-  std::string argument;  ///< the same as a positional argument, in commands that take one
+  std::string path;  ///< if it is empty, the configuration's journal.path counts
   ConfigOptions config;
+  /// `positional`: the file may be a positional argument, too.
   void declare(OptionSet& options, bool positional = false);
   /// The configuration, with journal.path set.
   Result<Config> load() const;
-  /// The path of the journal, for a loaded configuration. invalid_argument: there is none, or two different ones were named.
+  /// The path of the journal, for a loaded configuration. invalid_argument: there is none.
   Result<std::string> path_in(const Config& loaded) const;
 };
 

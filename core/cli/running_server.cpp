@@ -21,7 +21,7 @@ void RunningServer::declare(OptionSet& options, bool positional) {
   if (positional) {
     options.text(
         {.name = "ENDPOINT", .doc = "the same as --endpoint ENDPOINT", .value = "ENDPOINT"},
-        argument);
+        endpoint);
   }
   options.text({.name = "--endpoint",
                 .doc = "main or control endpoint of the server (default: server.control)",
@@ -38,15 +38,6 @@ void RunningServer::declare(OptionSet& options, bool positional) {
                 .value = "KEY"},
                server_key);
   config.declare(options);
-}
-
-Status RunningServer::choose_endpoint() {
-  if (!argument.empty() && !endpoint.empty() && argument != endpoint) {
-    return invalid_argument("found two endpoints, " + argument + " and --endpoint " + endpoint +
-                            "; expected one");
-  }
-  if (endpoint.empty()) endpoint = argument;
-  return {};
 }
 
 Status RunningServer::set_up_log() const {

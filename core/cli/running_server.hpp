@@ -12,11 +12,9 @@ namespace hone {
 struct RunningServer {
   ConfigOptions config;
   std::string endpoint, control, key, server_key;
-  std::string argument;  ///< the endpoint as a positional argument, in commands that take one
 
+  /// `positional`: the endpoint may be a positional argument, too.
   void declare(OptionSet& options, bool positional = false);
-  /// Sets `endpoint` if it was given as an argument. invalid_argument: two different ones were named.
-  Status choose_endpoint();
   /// As the configuration says.
   Status set_up_log() const;
   /// With these options, and the endpoints and keys of the command line.

@@ -88,8 +88,7 @@ class ServeCommand : public Command {
     const std::string& control = server.control_endpoint();
     return WebProcess::start({config.web.listen, config.web.token_file, config.web.key,
                               control.empty() ? server.endpoint() : control, config.log.level,
-                              log_format_of(config.log), config.journal.path,
-                              config_.file.empty() ? config_.argument : config_.file,
+                              log_format_of(config.log), config.journal.path, config_.file,
                               config_.sets});
   }
 

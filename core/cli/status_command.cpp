@@ -82,7 +82,6 @@ class StatusCommand : public Command {
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
   int run(Terminal& terminal) override {
-    if (const Status one = server_.choose_endpoint(); !one) return terminal.fail(one.error());
     const auto client = connect_to(server_);
     if (!client) return server_.config.fail(terminal, client.error());
     const auto health = (*client)->call("health", Value::map());

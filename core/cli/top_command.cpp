@@ -75,7 +75,6 @@ class TopCommand : public Command {
   }
 
   int run(Terminal& terminal) override {
-    if (const Status one = server_.choose_endpoint(); !one) return terminal.fail(one.error());
     Asker asker(server_);
     if (const Status reached = asker.connect(kConnectS); !reached)
       return server_.config.fail(terminal, reached.error());

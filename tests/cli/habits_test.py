@@ -39,7 +39,7 @@ class Habits(unittest.TestCase):
         for command in ("serve", "config"):
             ran = hone(command, "-c", self.file, "other.yaml")
             self.assertEqual(ran.returncode, 2)
-            self.assertIn(f"found two configuration files, -c {self.file} and other.yaml; expected one", ran.stderr)
+            self.assertIn(f"found {self.file} and CONFIG other.yaml, expected one of them", ran.stderr)
         self.assertEqual(hone("config", "-c", self.file, self.file).returncode, 0)
 
     def test_help_of_a_command_is_what_its_option_prints(self) -> None:

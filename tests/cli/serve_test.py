@@ -94,7 +94,7 @@ class Serve(unittest.TestCase):
                     self.assertRegex(told.stdout, r"connections +\d+ open\n")
             two = hone("status", said["endpoint"], "--endpoint", said["control"])
             self.assertEqual(two.returncode, 2)
-            self.assertIn(f"found two endpoints, {said['endpoint']} and --endpoint {said['control']}", two.stderr)
+            self.assertIn(f"found {said['control']} and ENDPOINT {said['endpoint']}, expected one of them", two.stderr)
             status = json.loads(hone("status", "--endpoint", said["control"], "--json").stdout)
             self.assertEqual((status["health"]["status"], status["health"]["problems"]), ("serving", []))
             counters = json.loads(hone("metrics", "--set", f"server.control={said['control']}").stdout)

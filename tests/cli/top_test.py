@@ -221,7 +221,7 @@ class Top(unittest.TestCase):
         self.assertIn("no hone server answered", ran.stderr)
         two = hone("top", "tcp://127.0.0.1:1", "--endpoint", "tcp://127.0.0.1:2")
         self.assertEqual(two.returncode, 2)
-        self.assertIn("found two endpoints, tcp://127.0.0.1:1 and --endpoint tcp://127.0.0.1:2", two.stderr)
+        self.assertIn("found tcp://127.0.0.1:2 and ENDPOINT tcp://127.0.0.1:1, expected one of them", two.stderr)
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def test_a_journal_may_be_named_without_an_option(journalled: Journalled) -> Non
     two = [hone_binary, "episodes", journal, "--journal", "other.db"]
     ran = subprocess.run(two, capture_output=True, text=True, check=False)
     assert ran.returncode == 2
-    assert f"found two journals, {journal} and --journal other.db; expected one" in ran.stderr
+    assert f"--journal: found other.db and JOURNAL {journal}, expected one of them" in ran.stderr
 
 
 def test_a_step_that_is_pending_when_the_server_dies_is_answered(journalled: Journalled) -> None:
