@@ -13,9 +13,7 @@ namespace hone {
 /// Values of a task's dimensions, by name.
 using Dims = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Evaluates + - * / % ( ) min(a,b) max(a,b) ceil_div(a,b) over integers and dimension names. Division rounds
-/// towards zero. Overflow, division by zero, unknown names and trailing text are invalid_argument with the
-/// column.
+/// As plugin::evaluate_expression().
 Result<std::int64_t> evaluate_expression(std::string_view text, const Dims& dims);
 
 }  // namespace hone

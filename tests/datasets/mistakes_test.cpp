@@ -142,6 +142,14 @@ TEST_F(ExampleTask, Mistake_IsReportedWithFileAndLine) {
       {"entry: scale", "entry: scale\nentri: scale",
        "task.yaml:7: unknown key 'entri'; did you mean 'entry'?"},
       {"flops: n", "flops: 0.5", "task.yaml:25: flops: "},
+      {"flops: n", "flops: 2 * m",
+       "task.yaml:25: flops: expression '2 * m', column 6: unknown name 'm'; "},
+      {"flops: n", "flops: n - 20",
+       "task.yaml:25: flops: expected at least 0 for each shape, found -"},
+      {"role: out, shape: [n]", "role: out, shape: [n +]",
+       "task.yaml:10: shape: expression 'n +', column 4: unexpected end"},
+      {"{name: n, value: n}", "{name: n, value: n / 0}",
+       "task.yaml:12: value: expression 'n / 0', column 6: division by zero"},
       {"role: out", "role: oot", "task.yaml:10: role: unknown value 'oot'; did you mean 'out'?"},
       {"role: out", "role: out, may_change: true",
        "task.yaml:10: may_change: found on a tensor of role out, expected role in"},
@@ -200,8 +208,8 @@ TEST_F(ExampleTask, Mistake_IsReportedWithFileAndLine) {
   }
 }
 
-TEST_F(ExampleTask, InvalidExpression_IsRefusedByTheHost) {
-  change("{name: out, role: out, shape: [n]}", "{name: out, role: out, shape: [m]}");
+TEST_F(ExampleTask, SizeThatIsNegative_IsRefusedByTheHost) {
+  change("{name: out, role: out, shape: [n]}", "{name: out, role: out, shape: [n - 20]}");
   const auto dataset = open_tasks(folder_.path());
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;
   const auto task = dataset.value()->get("scale");

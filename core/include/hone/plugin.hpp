@@ -29,6 +29,7 @@
 
 #include "hone/backend.h"
 #include "hone/plugin/dataset.hpp"
+#include "hone/plugin/expression.hpp"
 #include "hone/plugin/failure.hpp"
 #include "hone/plugin/host.hpp"
 #include "hone/plugin/msgpack.hpp"

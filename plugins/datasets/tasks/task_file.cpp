@@ -1,20 +1,23 @@
-// Checks the structure where the lines are known; what expressions give is checked by the host,
-// which evaluates them.
+// Checks the structure and the expressions, because the lines of the file are known here. The host checks the sizes of
+// tensors.
 #include "task_file.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <utility>
 #include <vector>
 
+#include "hone/plugin/expression.hpp"
 #include "hone/plugin/reader.hpp"
 
 namespace hone::tasks {
 namespace {
 
 using plugin::Document;
+using plugin::Extents;
 using plugin::Reader;
 using plugin::Value;
 using Names = std::vector<std::string>;
@@ -50,10 +53,23 @@ std::string identifier(Reader& r, std::string_view key) {
   return name;
 }
 
-void expression(const Reader& r, std::string_view key, const Value& value) {
-  if (value.is_int() || value.is_string()) return;
-  r.mistake(key, "expected an integer or an expression of the dims, found " +
-                     std::string(value.type_name()));
+/// An integer, or an expression with a value for each shape. Returns the smallest value.
+std::int64_t expression(const Reader& r, std::string_view key, const Value& value,
+                        const std::vector<Extents>& shapes) {
+  if (value.is_int()) return value.as_int();
+  if (!value.is_string()) {
+    r.mistake(key, "expected an integer or an expression of the dims, found " +
+                       std::string(value.type_name()));
+  }
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Extents& shape : shapes) {
+    try {
+      least = std::min(least, plugin::evaluate_expression(value.as_string(), shape));
+    } catch (const plugin::Failure& failure) {
+      r.mistake(key, failure.what());
+    }
+  }
+  return least;
 }
 
 /// Calls `read(item reader)` for each member of a list of maps.
@@ -69,7 +85,7 @@ void each(Reader& r, const std::string& key, bool required, Read read) {
   }
 }
 
-void check_tensor(Reader& r, Names& names) {
+void check_tensor(Reader& r, const std::vector<Extents>& shapes, Names& names) {
   names.push_back(identifier(r, "name"));
   const std::string role = r.choice("role", {"in", "out", "inout"});
   r.choice_or("dtype", "f32", dtypes());
@@ -77,12 +93,12 @@ void check_tensor(Reader& r, Names& names) {
   if (shape.empty() || shape.size() > 8) {
     r.mistake("shape", "expected 1 to 8 axes, found " + std::to_string(shape.size()));
   }
-  for (const Value& axis : shape) expression(r, "shape", axis);
+  for (const Value& axis : shape) expression(r, "shape", axis, shapes);
   if (r.flag_or("may_change", false) && role != "in")
     r.mistake("may_change", "found on a tensor of role " + role + ", expected role in");
 }
 
-void check_scalar(Reader& r, Names& names) {
+void check_scalar(Reader& r, const std::vector<Extents>& shapes, Names& names) {
   names.push_back(identifier(r, "name"));
   const std::string dtype = r.choice_or("dtype", "i64", dtypes());
   if (dtype == "f16" || dtype == "bf16") {
@@ -95,7 +111,7 @@ void check_scalar(Reader& r, Names& names) {
                                               std::string(ranged ? "both" : "neither"));
   }
   if (value != nullptr) {
-    expression(r, "value", *value);
+    expression(r, "value", *value, shapes);
     if (dtype == "f32" || dtype == "f64") {
       r.mistake("dtype", "expected an integer's for a value; a float is drawn from a range");
     }
@@ -128,12 +144,13 @@ void check_family(Reader& r, const Names& tensors) {
   }
 }
 
-/// One shape: an extent per dim, or, where `ranges`, also [low, high].
-void check_dims(Reader& r, const Names& dims, bool ranges) {
+/// One shape: an extent per dim, or, where `ranges`, also [low, high]. Adds its smallest and its largest sizes to `shapes`.
+void check_dims(Reader& r, const Names& dims, bool ranges, std::vector<Extents>& shapes) {
+  Extents least, most;
   for (const std::string& dim : dims) {
     const Value& extent = r.value(dim);
     if (extent.is_int()) {
-      r.integer(dim, 0, kExtentMax);
+      least[dim] = most[dim] = r.integer(dim, 0, kExtentMax);
       continue;
     }
     const bool is_range = ranges && extent.is_array() && extent.as_array().size() == 2 &&
@@ -148,19 +165,25 @@ void check_dims(Reader& r, const Names& dims, bool ranges) {
       r.mistake(dim, "expected 0 ≤ low ≤ high ≤ 2^32, found [" + std::to_string(low) + ", " +
                          std::to_string(high) + "]");
     }
+    least[dim] = low;
+    most[dim] = high;
   }
+  shapes.push_back(std::move(least));
+  shapes.push_back(std::move(most));
 }
 
-void check_timed(Reader r, const Names& dims) {
-  check_dims(r, dims, false);
+void check_timed(Reader r, const Names& dims, std::vector<Extents>& shapes) {
+  check_dims(r, dims, false, shapes);
   r.finish();
 }
 
-void check_shapes(Reader r, const Names& dims) {
-  each(r, "shown", true, [&](Reader& shape) { check_dims(shape, dims, false); });
-  each(r, "hidden", false, [&](Reader& shape) { check_dims(shape, dims, true); });
-  check_timed(r.inside("timed"), dims);
+std::vector<Extents> check_shapes(Reader r, const Names& dims) {
+  std::vector<Extents> shapes;
+  each(r, "shown", true, [&](Reader& shape) { check_dims(shape, dims, false, shapes); });
+  each(r, "hidden", false, [&](Reader& shape) { check_dims(shape, dims, true, shapes); });
+  check_timed(r.inside("timed"), dims, shapes);
   r.finish();
+  return shapes;
 }
 
 void check_tolerance(Reader r) {
@@ -179,13 +202,17 @@ void check_alignment(Reader& r) {
   }
 }
 
-void check_limits(Reader& r) {
+void check_limits(Reader& r, const std::vector<Extents>& shapes) {
   check_alignment(r);
   r.integer_or("threads", 1, 1, 256);
   r.integer_or("memory_mb", 256, 1, 1 << 20);
   r.number_or("run_seconds", 10, 0.001, 3600);
   r.choice_or("cache", "cold", {"cold", "warm"});
-  if (const Value* flops = r.value_or_null("flops")) expression(r, "flops", *flops);
+  if (const Value* flops = r.value_or_null("flops")) {
+    const std::int64_t least = expression(r, "flops", *flops, shapes);
+    if (least < 0)
+      r.mistake("flops", "expected at least 0 for each shape, found " + std::to_string(least));
+  }
 }
 
 /// The arguments, when given, are the names of all tensors and scalars, each once.
@@ -221,11 +248,12 @@ Value source(Reader& r, std::string_view key, const std::filesystem::path& folde
 
 /// What a backend may have otherwise than the task, checked as the task's own is.
 void check_own(Reader& r, const Names& dims) {
+  std::vector<Extents> shapes;
   if (r.value_or_null("shown") != nullptr) {
-    each(r, "shown", true, [&](Reader& shape) { check_dims(shape, dims, false); });
+    each(r, "shown", true, [&](Reader& shape) { check_dims(shape, dims, false, shapes); });
   }
-  each(r, "hidden", false, [&](Reader& shape) { check_dims(shape, dims, true); });
-  if (r.value_or_null("timed") != nullptr) check_timed(r.inside("timed"), dims);
+  each(r, "hidden", false, [&](Reader& shape) { check_dims(shape, dims, true, shapes); });
+  if (r.value_or_null("timed") != nullptr) check_timed(r.inside("timed"), dims, shapes);
   if (r.value_or_null("tolerance") != nullptr) check_tolerance(r.inside("tolerance"));
   check_alignment(r);
 }
@@ -271,15 +299,15 @@ void check_members(Reader& r) {
   r.texts_or("tags", {});
   identifier(r, "entry");
   const Names dims = r.texts_or("dims", {});
+  const std::vector<Extents> shapes = check_shapes(r.inside("shapes"), dims);
   Names tensors;
-  each(r, "tensors", true, [&](Reader& tensor) { check_tensor(tensor, tensors); });
+  each(r, "tensors", true, [&](Reader& tensor) { check_tensor(tensor, shapes, tensors); });
   Names names = tensors;
-  each(r, "scalars", false, [&](Reader& scalar) { check_scalar(scalar, names); });
+  each(r, "scalars", false, [&](Reader& scalar) { check_scalar(scalar, shapes, names); });
   check_arguments(r, names);
   each(r, "families", false, [&](Reader& family) { check_family(family, tensors); });
-  check_shapes(r.inside("shapes"), dims);
   check_tolerance(r.inside("tolerance"));
-  check_limits(r);
+  check_limits(r, shapes);
 }
 
 }  // namespace
