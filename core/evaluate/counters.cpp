@@ -38,13 +38,22 @@ Counters::OfClient& Counters::of_client(const std::string& client) {
 
 void Counters::expect(const std::string& client) {
   MutexLock lock(mutex_);
-  of_client(client);
+  ++of_client(client).waiting;
+}
+
+void Counters::end_wait(const std::string& client, bool cancelled) {
+  const auto found = clients_.find(client);
+  if (found == clients_.end() || found->second.waiting == 0) return;
+  --found->second.waiting;
+  if (cancelled && found->second == OfClient{}) clients_.erase(found);
 }
 
 void Counters::count(const Result<Verdict>& result, const std::string& client) {
   MutexLock lock(mutex_);
   if (!result) ++faults_[std::string(code_name(result.error().code))];
-  if (!result && result.error().code == Code::kCancelled) return;  // the client has cancelled it
+  const bool cancelled = !result && result.error().code == Code::kCancelled;
+  end_wait(client, cancelled);
+  if (cancelled) return;
   OfClient& of = of_client(client);
   if (!result) {
     ++of.unscored;
@@ -75,6 +84,7 @@ void Counters::count(const Result<Verdict>& result, const std::string& client) {
 void Counters::count(Tool tool, const Result<Examination>& found, const std::string& client) {
   MutexLock lock(mutex_);
   ++(found ? tools_ : tool_errors_)[std::string(enum_name(tool))];
+  end_wait(client, !found && found.error().code == Code::kCancelled);
   if (!found || !found->verdict) return;
   const Verdict& verdict = *found->verdict;
   if (verdict.second_look.empty() && verdict.caught.empty()) return;

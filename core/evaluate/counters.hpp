@@ -19,7 +19,8 @@ class Counters {
   /// The first kClientsMax clients are counted separately, later ones together as "(others)". Rationale:
   /// without keys a client can use any number of names.
   static constexpr std::size_t kClientsMax = 256;
-  /// Adds a client whose first result is not yet known, so that its counters begin at 0.
+  /// Adds a client whose result is not yet known, so that its counters begin at 0. A count() follows; if the work was
+  /// cancelled and the client has no other, that removes it.
   void expect(const std::string& client);
   /// Counts the result of one step. Warns in the log once a client has many steps without a verdict, because
   /// a submission that prevents its own score could profit from that.
@@ -42,10 +43,13 @@ class Counters {
   std::map<std::string, std::uint64_t> outcomes_ HONE_GUARDED_BY(mutex_), faults_
       HONE_GUARDED_BY(mutex_);
   struct OfClient {
+    std::uint64_t waiting = 0;  ///< for results that expect() announced
     std::uint64_t judged = 0, unscored = 0;
     bool often_unscored = false;  ///< was over the threshold; never reset
     std::map<std::string, std::uint64_t> second_looks, caught, tool_second_looks, tool_caught;
+    bool operator==(const OfClient&) const = default;
   };
+  void end_wait(const std::string& client, bool cancelled) HONE_REQUIRES(mutex_);
   OfClient& of_client(const std::string& client) HONE_REQUIRES(mutex_);
   std::map<std::string, OfClient> clients_ HONE_GUARDED_BY(mutex_);
   std::map<std::string, Histogram> stages_ HONE_GUARDED_BY(mutex_);

@@ -197,17 +197,18 @@ void write_clients(PrometheusText& text, const Value& service) {
   }
   text.family("hone_caught_total", MetricType::kCounter, "Detected cheating by its class.");
   for (const auto& [client, of] : clients) write_caught(text, client, map_at(of, "caught"));
-  for (const auto& [key, name, label, help] :
-       {std::tuple("second_looks", "hone_confirmation_runs_total", "outcome",
+  text.family("hone_tool_caught_total", MetricType::kCounter,
+              "Detected cheating in tool calls by its class.");
+  for (const auto& [client, of] : clients) write_caught(text, client, map_at(of, "tool_caught"));
+  for (const auto& [key, name, help] :
+       {std::tuple("second_looks", "hone_confirmation_runs_total",
                    "Confirmation runs by their outcome."),
-        std::tuple("tool_caught", "hone_tool_caught_total", "class",
-                   "Detected cheating in tool calls by its class."),
-        std::tuple("tool_second_looks", "hone_tool_confirmation_runs_total", "outcome",
+        std::tuple("tool_second_looks", "hone_tool_confirmation_runs_total",
                    "Confirmation runs of tool calls by their outcome.")}) {
     text.family(name, MetricType::kCounter, help);
     for (const auto& [client, of] : clients) {
       for (const auto& [kind, count] : map_at(of, key))
-        text.sample(count.as_double(), {{label, kind}, {"client", client}});
+        text.sample(count.as_double(), {{"outcome", kind}, {"client", client}});
     }
   }
 }

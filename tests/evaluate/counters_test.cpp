@@ -49,6 +49,25 @@ TEST(Counters, ClientThatWaitsForItsFirstResult_HasCountersAtZero) {
       << "with those that are counted together";
 }
 
+TEST(Counters, ClientThatCancelsAllItsWork_IsNotAmongTheClients) {
+  Counters counters;
+  const auto has_client = [&counters] {
+    return counters.value().find("clients")->find("a") != nullptr;
+  };
+  counters.expect("a");
+  counters.expect("a");
+  counters.count(Error{Code::kCancelled, "by the client"}, "a");
+  EXPECT_TRUE(has_client()) << "it waits for another result";
+  counters.count(Tool::kCheck, Error{Code::kCancelled, "by the client"}, "a");
+  EXPECT_FALSE(has_client());
+  counters.expect("a");
+  counters.expect("a");
+  counters.count(caught(""), "a");
+  counters.count(Error{Code::kCancelled, "by the client"}, "a");
+  EXPECT_TRUE(has_client()) << "it has a result";
+  EXPECT_EQ(*counters.value().find("faults"), Value::map({{"cancelled", 2}}));
+}
+
 TEST(Counters, CaughtClassOfAToolCall_IsCountedUnderANameOfItsOwn) {
   Counters counters;
   Verdict looked = caught(caught::kSecondLook);

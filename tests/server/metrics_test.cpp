@@ -100,6 +100,7 @@ TEST(Metrics, CaughtClass_IsALabelledCounter) {
         "hone_caught_total{class=\"forbidden_call\",client=\"tra\\\"iner\\n\"} 3",
         "hone_caught_total{class=\"late_outputs\",client=\"tra\\\"iner\\n\"} 0",
         "hone_tool_caught_total{class=\"early_exit\",client=\"tra\\\"iner\\n\"} 4",
+        "hone_tool_caught_total{class=\"late_outputs\",client=\"tra\\\"iner\\n\"} 0",
         "hone_tool_calls_total{tool=\"check\"} 5",
         "hone_second_looks_total{outcome=\"agreed\",client=\"tra\\\"iner\\n\"} 2"}) {
     EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << text;
