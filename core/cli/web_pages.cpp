@@ -41,9 +41,11 @@ class PromptSource {
   }
 
  private:
-  static Result<Value> without_prompt(const StoredEpisode& stored, const Error& why) {
+  Result<Value> without_prompt(const StoredEpisode& stored, const Error& why) const {
     HONE_ASSIGN(Value trajectory, trajectory_without_prompt(stored));
-    trajectory.set("prompt_note", why.message);
+    std::string note = why.message;
+    if (file_.empty()) note += "; to show prompts, give a configuration that has the task: -c FILE";
+    trajectory.set("prompt_note", std::move(note));
     return trajectory;
   }
 

@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import threading
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,31 @@ def test_an_episode_outlives_its_server(journalled: Journalled) -> None:
     listed = json.loads(journalled.command("episodes", "--json"))
     assert [(one["turns"], one["task"]) for one in listed] == [(2, "tasks/add_relu")]
     assert journalled.command("journal", "check").strip() == "sound, with 1 episode"
+
+
+def test_view_says_how_to_show_the_prompts_of_other_datasets(journalled: Journalled) -> None:
+    journalled.kill()
+    datasets = "datasets: [{name: mine, plugin: tasks, config: {path: builtin}}]\n"
+    config = journalled.folder / "mine.yaml"
+    config.write_text(datasets)
+    journalled.start("-c", str(config))
+    with hone.connect(journalled.endpoint) as client:
+        name = client.reset("mine/add_relu").episode.id
+    for arguments in ([], ["-c", str(config)]):
+        command = [os.environ["HONE_BINARY"], "view", str(journalled.journal), "--json", "--port", "0", *arguments]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as view:
+            assert view.stdout is not None
+            url = json.loads(view.stdout.readline())["url"]
+            with urllib.request.urlopen(f"{url}/api/episodes/{name}") as reply:
+                shown = json.load(reply)
+            view.terminate()
+        if arguments:
+            assert "prompt_note" not in shown
+            assert [one["role"] for one in shown["prompt"]][-1] == "user"
+        else:
+            assert shown["prompt"] == []
+            assert "'mine/add_relu'" in shown["prompt_note"]
+            assert shown["prompt_note"].endswith("; to show prompts, give a configuration that has the task: -c FILE")
 
 
 def test_a_journal_may_be_named_without_an_option(journalled: Journalled) -> None:
