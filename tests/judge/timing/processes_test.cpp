@@ -36,6 +36,21 @@ TEST_F(ModulesBesideADevice, NothingElseOnTheDevice_SubmissionIsNotEnded) {
   EXPECT_EQ(s.world.count("submission ends"), 0);
 }
 
+TEST_F(ModulesBesideADevice, Rounds_AreTimedOnceNoContextIsBeingMade) {
+  for (const bool can_freeze : {true, false}) {
+    s.submission.can_freeze = can_freeze;
+    s.world.events.clear();
+    s.judge();
+    EXPECT_LT(at("device is exclusive"), at("baseline runs 4"));
+    s.world.events.erase(
+        s.world.events.begin(),
+        std::find(s.world.events.begin(), s.world.events.end(), "submission ends"));
+    if (!can_freeze) {
+      EXPECT_LT(at("device is exclusive"), at("baseline runs 4"));
+    }
+  }
+}
+
 TEST_F(ModulesBesideADevice, Submission_IsFrozenInTheBaselinesRounds) {
   s.judge();
   bool frozen = false;
