@@ -106,6 +106,10 @@ class Rules {
     return input_.task.cache_warm && figures_.memory_share > kFromMemory;
   }
   bool is_memory_bound() const { return figures_.memory_share >= kMemoryBound && !is_from_cache(); }
+  /// Whether arithmetic limits a kernel that moves each byte once.
+  bool needs_more_arithmetic_than_memory() const {
+    return figures_.intensity > figures_.peak_flops_per_second / figures_.peak_bytes_per_second;
+  }
 
   // On a processor.
 
@@ -300,7 +304,8 @@ class Rules {
       advice =
           " Check that neighbouring threads use neighbouring addresses; no access to global "
           "memory is wider than one element.";
-    add(figures_.memory_share < 0.25 && loads ? 0.65 : 0.2,
+    const bool may_limit = figures_.memory_share < 0.25 && !needs_more_arithmetic_than_memory();
+    add(may_limit && loads ? 0.65 : 0.2,
         moved + ". Each input and output counts once: temporaries and further passes move more." +
             advice);
   }
@@ -322,7 +327,11 @@ class Rules {
       return add(0.74, share + ". Arithmetic is near its limit, too.");
     if (figures_.flops_share >= kComputeBound)
       return add(0.76, share + ". It is compute-bound: fewer operations help most.");
-    add(0.35, share + ".");
+    if (!needs_more_arithmetic_than_memory()) return add(0.35, share + ".");
+    add(0.66,
+        share + ". The task has " + number(figures_.intensity, " operations") +
+            " for each byte that it must move: load data once and use it many times, from " +
+            (input_.plan == nullptr ? "registers and caches." : "registers and shared memory."));
   }
 
   void left_out() {

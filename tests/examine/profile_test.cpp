@@ -158,15 +158,6 @@ TEST(Profile, SlowKernelOfAnArithmeticTask_HasItsShareOfThePeak) {
             "at most.");
 }
 
-TEST(Profile, StridedLoop_IsTheFirstFinding) {
-  const Task task = scale_task(1'000'000);
-  EXPECT_EQ(first_finding_on_processor(
-                task, 4000,
-                {.loops = {{3, true, 32, ""}, {14, false, 0, "not suitable for strided load"}}}),
-            "The loop at line 14 is not vectorized: it reads or writes memory with a stride. Make "
-            "the innermost loop run over neighbouring elements. An output takes 12 cycles.");
-}
-
 CodeBlock loop_block(std::int64_t first, std::int64_t last, std::int64_t vector = 0) {
   CodeBlock block;
   block.function = "scale";
@@ -176,6 +167,35 @@ CodeBlock loop_block(std::int64_t first, std::int64_t last, std::int64_t vector 
   block.instructions = 100;
   block.vector = vector;
   return block;
+}
+
+/// As a matrix product without tiles on an H100.
+TEST(Profile, ArithmeticTaskFarFromBothLimits_ShouldReuseItsData) {
+  Task task = scale_task(1'000'000);
+  task.flops = "2048 * n";
+  const Verdict verdict = timed_verdict(140);
+  const Plan plan = plan_of("4000", "256");
+  CodeBlock loop = loop_block(9, 12);
+  loop.global = 2;
+  const CodeReport code = {.blocks = {loop}};
+  const Value facts = Value::map({{"dram_bytes_per_second", 3352e9},
+                                  {"multiprocessors", 132},
+                                  {"flops_per_second_max", Value::map({{"f32", 66.9e12}})}});
+  EXPECT_EQ(
+      first_finding(
+          {.task = task, .verdict = verdict, .device = facts, .code = code, .plan = &plan}),
+      "A call needs 2.05 GFLOP: 14.6 TFLOP/s, 21.9 % of the 66.9 TFLOP/s that the vector units do "
+      "at most. The task has 256 operations for each byte that it must move: load data once and "
+      "use it many times, from registers and shared memory.");
+}
+
+TEST(Profile, StridedLoop_IsTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  EXPECT_EQ(first_finding_on_processor(
+                task, 4000,
+                {.loops = {{3, true, 32, ""}, {14, false, 0, "not suitable for strided load"}}}),
+            "The loop at line 14 is not vectorized: it reads or writes memory with a stride. Make "
+            "the innermost loop run over neighbouring elements. An output takes 12 cycles.");
 }
 
 TEST(Profile, OuterLoop_IsNotCalledUnvectorized) {
