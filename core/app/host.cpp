@@ -80,6 +80,11 @@ std::vector<std::string> paths_of_builders(const BackendConfig& config) {
   return folders;
 }
 
+/// Only recorded plans are judged in lanes (docs/adr/0043).
+bool has_lanes(const BackendConfig& config) {
+  return config.description.replays_plans && config.modules != "process";
+}
+
 /// The judge and the process that drives the device spin at the same time. Each gets a core if there are enough. These are the last cores of the machine, because builders use the first.
 Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.isolation = config.isolation;
@@ -89,6 +94,12 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
     return failed_precondition(options.backend +
                                ".modules: found plan, which this backend cannot replay; expected "
                                "auto or process");
+  }
+  if (config.module_lanes > 1 && !has_lanes(config)) {
+    log_warning("config", options.backend + ".module_lanes: found " +
+                              std::to_string(config.module_lanes) +
+                              ", which has no effect: modules that run in processes of their own "
+                              "are judged one at a time on a device; remove the key");
   }
   if (config.module_isolation != "fresh") {
     log_warning(
@@ -136,8 +147,7 @@ const BackendConfig* device_config(const Config& config, std::string_view backen
 }
 
 std::int64_t module_lanes(const BackendConfig& config) {
-  // A baseline in one lane would make the other lanes wait for it.
-  if (config.python.empty()) return 1;
+  if (config.python.empty() || !has_lanes(config)) return 1;
   if (config.module_lanes > 0) return config.module_lanes;
   const int devices = static_cast<int>(device_numbers(config).size());
   return std::clamp(cpu_count() / (kCoresOfLane * devices), 1, kLanesByCores);

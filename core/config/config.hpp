@@ -115,7 +115,7 @@ struct BackendConfig {
   std::string modules = "auto";            ///< how modules are judged: "plan", "process" or "auto"
   std::string module_isolation = "fresh";  ///< deprecated, no effect
   std::int64_t module_lanes =
-      0;                    ///< modules checked at a time on a device; 0: by the number of cores
+      0;  ///< recorded plans checked at a time on a device; 0: by the number of cores
   std::int64_t uses = 200;  ///< submissions after which a shared process is replaced
   std::string library;      ///< another build of the backend; empty: the shipped one
   std::string python;       ///< interpreter of modules; empty: modules are rejected

@@ -135,8 +135,9 @@ void walk_backend(BackendConfig& c, SchemaVisitor& v) {
            "modules run in processes of their own, as recorded plans, or as plans where possible");
   v.choice("module_isolation", c.module_isolation, {"fresh", "episode", "client"},
            "deprecated, no effect: the process of a module serves one submission");
-  v.integer("module_lanes", c.module_lanes, {0, kModuleLanesMax},
-            "modules checked at a time; one of them is timed; 0: by the number of cores");
+  v.integer(
+      "module_lanes", c.module_lanes, {0, kModuleLanesMax},
+      "recorded plans that are checked at a time; one of them is timed; 0: by the number of cores");
   v.integer("uses", c.uses, {1, 1'000'000},
             "number of submissions after which a shared process is replaced");
   v.text("python", c.python,

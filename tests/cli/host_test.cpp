@@ -73,6 +73,18 @@ TEST(HostParts, Builders_FollowFromTheCores) {
   EXPECT_EQ(builder_count(config_of({"backend=cuda", "evaluate.builders=7"})), 7);
 }
 
+TEST(HostParts, Lanes_AreForRecordedPlans) {
+  const auto lanes = [](const std::string& backend, const std::string& modules) {
+    const Config config = config_of({"backend=" + backend, backend + ".python=/usr/bin/python3",
+                                     backend + ".modules=" + modules, backend + ".module_lanes=3"});
+    return module_lanes(*device_config(config, backend));
+  };
+  EXPECT_EQ(lanes("cuda", "auto"), 3);
+  EXPECT_EQ(lanes("cuda", "plan"), 3);
+  EXPECT_EQ(lanes("cuda", "process"), 1);
+  EXPECT_EQ(lanes("hip", "auto"), 1);
+}
+
 TEST(HostParts, MistakeInTheDefaultReward_FailsAtTheStart) {
   const Registry registry(shipped());
   auto catalog = open_catalog(config_of({"datasets=[" + builtin() + "]"}), registry);
