@@ -145,6 +145,17 @@ def compared(
     }
 
 
+def print_row(figure: dict[str, object], width: int, is_first: bool) -> None:
+    """Each figure is printed as soon as it is known: a run takes minutes."""
+    if is_first:
+        print(f"{'figure':{width}}  {'value':>8}  unit  {'baseline':>8}  ratio")
+    print(
+        f"{figure['name']:{width}}  {figure['value']:8.1f}  {figure['unit']:4}  "
+        f"{figure['baseline']:8.1f}  {figure['ratio']:5.2f}",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--servers", type=count, default=4)
@@ -170,12 +181,16 @@ def main() -> None:
         all_of_them = [server.endpoint for server in servers]
         first = all_of_them[0]
         many = f"a list of {options.servers} servers"
-        figures = [
-            compared("requests, a list of one server over its address", first, [first], "requests", options),
-            compared(f"requests, {many} over one", [first], all_of_them, "requests", options),
+        pairs = [
+            ("requests, a list of one server over its address", first, [first], "requests"),
+            (f"requests, {many} over one", [first], all_of_them, "requests"),
+            (f"evaluations, {many} over one", [first], all_of_them, "evaluations"),
         ]
-        if not options.requests_only:
-            figures.append(compared(f"evaluations, {many} over one", [first], all_of_them, "evaluations", options))
+        figures = []
+        for name, one, other, kind in pairs[:2] if options.requests_only else pairs:
+            figures.append(compared(name, one, other, kind, options))
+            if not options.json:
+                print_row(figures[-1], max(len(pair[0]) for pair in pairs), is_first=len(figures) == 1)
     finally:
         for server in servers:
             server.process.terminate()
@@ -183,14 +198,6 @@ def main() -> None:
             server.process.wait(timeout=60)
     if options.json:
         print(json.dumps(figures, indent=2))
-        return
-    width = max(len(str(figure["name"])) for figure in figures)
-    print(f"{'figure':{width}}  {'value':>8}  unit  {'baseline':>8}  ratio")
-    for figure in figures:
-        print(
-            f"{figure['name']:{width}}  {figure['value']:8.1f}  {figure['unit']:4}  "
-            f"{figure['baseline']:8.1f}  {figure['ratio']:5.2f}"
-        )
 
 
 if __name__ == "__main__":
