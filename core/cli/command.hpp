@@ -27,7 +27,7 @@ class OptionSet {
  public:
   virtual ~OptionSet() = default;
   virtual void flag(const OptionSpec& spec, bool& target) = 0;
-  /// A positional argument and an option may have one target: the command line sets one of them, or both to the same text.
+  /// A positional argument and an option may share a target. If both are given, their texts must be equal.
   virtual void text(const OptionSpec& spec, std::string& target) = 0;
   virtual void texts(const OptionSpec& spec, std::vector<std::string>& target) = 0;
   virtual void integer(const OptionSpec& spec, std::int64_t& target, std::int64_t low,

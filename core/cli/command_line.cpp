@@ -26,7 +26,7 @@ class ParserOptions : public OptionSet {
     finish(option, spec);
     const auto [other, is_first] = texts_.try_emplace(&target, option);
     if (is_first) return;
-    // CLI11 sets targets in the order of declarations.
+    // CLI11 sets targets in the order of declaration, so `first` has set the target before this check.
     option->check([&target, first = other->second](const std::string& given) {
       return first->count() == 0 || target == given
                  ? std::string()

@@ -13,7 +13,7 @@
 namespace hone {
 
 struct JournalOptionSet {
-  std::string path;  ///< if it is empty, the configuration's journal.path counts
+  std::string path;  ///< empty: journal.path of the configuration
   ConfigOptions config;
   /// `positional`: the file may be a positional argument, too.
   void declare(OptionSet& options, bool positional = false);

@@ -44,7 +44,8 @@ class PromptSource {
   Result<Value> without_prompt(const StoredEpisode& stored, const Error& why) const {
     HONE_ASSIGN(Value trajectory, trajectory_without_prompt(stored));
     std::string note = why.message;
-    if (file_.empty()) note += "; to show prompts, give a configuration that has the task: -c FILE";
+    if (file_.empty() && why.code == Code::kNotFound)
+      note += "; to show prompts, give a configuration that has the task: -c FILE";
     trajectory.set("prompt_note", std::move(note));
     return trajectory;
   }

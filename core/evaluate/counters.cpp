@@ -12,6 +12,7 @@ namespace {
 // Unscored steps of a client that cause a warning. Faults of a machine are rare and affect all clients alike.
 constexpr std::uint64_t kOftenLeast = 5;
 constexpr double kOftenShare = 0.05;
+const std::string kOthers = "(others)";  // counts clients beyond kClientsMax
 
 /// Whether an evaluation reached a stage. StageTimes writes 0 for a stage that was not reached, or omits it. "wait"
 /// may be 0 for an evaluation that reached a device, so it counts if any stage of the device does.
@@ -33,7 +34,7 @@ std::string bound_text(double bound) { return std::to_string(static_cast<std::in
 
 Counters::OfClient& Counters::of_client(const std::string& client) {
   const bool apart = clients_.size() < kClientsMax || clients_.count(client) > 0;
-  return clients_[apart ? client : "(others)"];
+  return clients_[apart ? client : kOthers];
 }
 
 void Counters::expect(const std::string& client) {
@@ -42,7 +43,8 @@ void Counters::expect(const std::string& client) {
 }
 
 void Counters::end_wait(const std::string& client, bool cancelled) {
-  const auto found = clients_.find(client);
+  auto found = clients_.find(client);
+  if (found == clients_.end()) found = clients_.find(kOthers);
   if (found == clients_.end() || found->second.waiting == 0) return;
   --found->second.waiting;
   if (cancelled && found->second == OfClient{}) clients_.erase(found);

@@ -19,8 +19,8 @@ class Counters {
   /// The first kClientsMax clients are counted separately, later ones together as "(others)". Rationale:
   /// without keys a client can use any number of names.
   static constexpr std::size_t kClientsMax = 256;
-  /// Adds a client whose result is not yet known, so that its counters begin at 0. A count() follows; if the work was
-  /// cancelled and the client has no other, that removes it.
+  /// Adds a client when its work is queued, so that its counters begin at 0. One count() follows each call.
+  /// After a cancellation, that count() removes a client without other work or results.
   void expect(const std::string& client);
   /// Counts the result of one step. Warns in the log once a client has many steps without a verdict, because
   /// a submission that prevents its own score could profit from that.
@@ -43,7 +43,7 @@ class Counters {
   std::map<std::string, std::uint64_t> outcomes_ HONE_GUARDED_BY(mutex_), faults_
       HONE_GUARDED_BY(mutex_);
   struct OfClient {
-    std::uint64_t waiting = 0;  ///< for results that expect() announced
+    std::uint64_t waiting = 0;  ///< calls of expect() whose count() has not come yet
     std::uint64_t judged = 0, unscored = 0;
     bool often_unscored = false;  ///< was over the threshold; never reset
     std::map<std::string, std::uint64_t> second_looks, caught, tool_second_looks, tool_caught;

@@ -420,9 +420,9 @@ class LocalEvaluator : public Evaluator {
     return true;
   }
 
-  /// The next job for this device or lane; nullopt: none, or all are left to other lanes. Lanes judge only modules. Rationale:
-  /// preparing a task may take longer than judging a submission, so TaskHomes decides which lane prepares it. Jobs whose memory
-  /// is not free now come last.
+  /// The next job for this device or lane; nullopt: none, or all are left to other lanes. Further lanes
+  /// of a device judge only recorded plans. Rationale: preparing a task may take longer than judging a
+  /// submission, so TaskHomes decides which lane prepares it. Jobs whose memory is not free now come last.
   std::optional<JobPtr> take_built(std::size_t device) HONE_REQUIRES(mutex_) {
     constexpr int kMustWait = 3;
     const bool lane = device >= options_.devices.size();

@@ -23,7 +23,7 @@ struct JudgeCallbacks {
   std::function<Result<bool>()>
       quiet;  ///< locks the device exclusively; returns whether other lanes have something on it
   std::function<Status()> share;      ///< shares the device again
-  std::function<Status()> yield;      ///< lets other lanes measure that wait for it
+  std::function<Status()> yield;      ///< lets waiting lanes measure first
   std::function<Status()> end;        ///< ends the submission's process
   std::function<double()> ends_s;     ///< time limit of this attempt's work (monotonic_s)
   std::function<std::string()> work;  ///< the judge's current work, for the log

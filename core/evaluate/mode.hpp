@@ -26,8 +26,8 @@ constexpr Mode mode_of_reference(Mode mode) {
 }
 /// Whether the task's reference is a Python module, which runs in a process of its own.
 constexpr bool has_module_reference(Mode mode) { return is_module(mode_of_reference(mode)); }
-/// Whether several submissions may be judged at a time: on a device, by its lanes. Native code, and modules with host code of
-/// their own next to a device, are judged alone (docs/adr/0043).
+/// Whether several submissions may be judged at a time; on a device, its lanes do that. Native code is judged
+/// one at a time, and so are modules whose own host code uses a device (docs/adr/0043).
 constexpr bool uses_lanes(Mode mode) {
   return mode == Mode::kRecordedModule || mode == Mode::kModuleOnCpu;
 }

@@ -1,4 +1,4 @@
-// Recent: what was found out about a task on a device, kept for its later installations.
+// Recent: findings about a task on a device, kept for later installations of the task.
 #pragma once
 
 #include <map>
@@ -29,7 +29,8 @@ class Recent {
   }
 
  private:
-  /// Lifetime of a finding. The reference's error does not change, and the times only choose the number of calls in a round.
+  /// Lifetime of a finding (s): a day. The reference's error does not change. The times only plan rounds and
+  /// checks, because each evaluation times the baseline again.
   static constexpr double kSeconds = 86'400;
   static constexpr std::size_t kMax = 1 << 14;
   struct Found {

@@ -19,7 +19,7 @@ class HostCalls {
   Result<bool> quiet() const;
   /// Shares the device again.
   Status share() const;
-  /// Lets other judges measure that wait for it.
+  /// Lets other judges measure first, if any of them waits.
   Status yield() const;
   /// Has the host end the submission's process; await_end() returns once nothing of it is left.
   void end() const { send(EndCall{}); }

@@ -40,7 +40,7 @@ struct ShareCall : NoFields {
   static constexpr std::string_view kName = "share";
 };
 
-/// Other judges may measure now: the judge is between two pieces of work. → YieldAnswer, once it may go on
+/// The judge is between two pieces of work: others may measure now. → YieldAnswer, when it may continue
 struct YieldCall : NoFields {
   static constexpr std::string_view kName = "yield";
 };

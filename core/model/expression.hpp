@@ -13,7 +13,7 @@ namespace hone {
 /// Values of a task's dimensions, by name.
 using Dims = std::map<std::string, std::int64_t, std::less<>>;
 
-/// As plugin::evaluate_expression().
+/// plugin::evaluate_expression(), with mistakes as invalid_argument.
 Result<std::int64_t> evaluate_expression(std::string_view text, const Dims& dims);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-"""Tool calls in the text of an answer, for trainers without function calls: what is a call, and what the model gets."""
+"""Tool calls in the text of an answer, for trainers without function calls: parsing, and the answers to the model."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_answers_of_tools_are_one_message_of_the_user() -> None:
     assert as_user([]) == []
 
 
-def test_call_leaves_the_turn_open_and_a_used_up_tool_is_an_answer(scripted: ScriptedServer) -> None:
+def test_call_leaves_the_turn_open_and_a_used_up_tool_gives_an_error(scripted: ScriptedServer) -> None:
     play = Play(Settings(scripted.endpoint, options={"max_turns": 1, "tools": {"check": 1}}))
     play.start("add_relu")
     answers = [respond(play, text, calls_in(text)) for text in (CHECK, CHECK, HARDWARE)]

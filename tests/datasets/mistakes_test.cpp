@@ -208,7 +208,7 @@ TEST_F(ExampleTask, Mistake_IsReportedWithFileAndLine) {
   }
 }
 
-TEST_F(ExampleTask, SizeThatIsNegative_IsRefusedByTheHost) {
+TEST_F(ExampleTask, NegativeSize_IsRefusedByTheHost) {
   change("{name: out, role: out, shape: [n]}", "{name: out, role: out, shape: [n - 20]}");
   const auto dataset = open_tasks(folder_.path());
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;

@@ -1,4 +1,4 @@
-// What is kept about a task for its later installations.
+// Recent: findings about a task, kept for later installations of the task.
 #include "evaluate/recent.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-TEST(Recent, LastFinding_IsKept) {
+TEST(Recent, LaterFinding_ReplacesTheEarlierOne) {
   Recent<int> known;
   EXPECT_EQ(known.find("a"), std::nullopt);
   known.keep("a", 1);

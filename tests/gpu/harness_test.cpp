@@ -121,8 +121,8 @@ TEST(Harness, SquaresOfEachStretch_AreAddedUp) {
   }
 }
 
-/// The number of elements outside of a tolerance of a fifth of the RMS of each row, or of the whole tensor.
-TEST(Harness, ElementsOutside_AreCounted) {
+/// The tolerance is a fifth of the RMS of each row, or of the RMS of the whole tensor.
+TEST(Harness, ElementsOutsideTheTolerance_AreCounted) {
   const CUfunction compare = harness_kernel("hone_compare");
   ASSERT_NE(compare, nullptr);
   constexpr std::uint64_t kRow = 1500, kRows = 3, kCount = kRow * kRows;

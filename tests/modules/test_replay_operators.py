@@ -69,7 +69,7 @@ WRONG = [
     operator("mm", tensors(0)),
     operator("mm", [None, [[[]]]]),
 ]
-# What the place says before and after the call.
+# Numbers of failed allocations before and after the call.
 LACKING = operator("mm", tensors(0, 1), failures=[3, 4])
 CALLS = [operator("mm", tensors(0, 1)), LACKING, REDIRECTED, SETTING, SMALL, *UNKNOWN, *WILD, *WRONG]
 

@@ -1,4 +1,4 @@
-"""How a model writes tool calls, and how a template of Qwen's writes their answers."""
+"""Tool calls in the form that a model writes, and their answers in the form of Qwen's chat template."""
 
 from __future__ import annotations
 

@@ -173,10 +173,10 @@ def test_mistakes_are_reported(tmp_path: Path) -> None:
     missing = tmp_path / f"hone_rl-{hone.__version__}-missing.whl"
     for arguments, said in (
         (["--write", "full"], "full: found files, expected an empty folder"),
-        (["--write", "new", "--wheel", str(wheel)], "found no server in it; make one with scripts/wheel"),
+        (["--write", "new", "--wheel", str(wheel)], "found no server in it; use a wheel of scripts/wheel"),
         (["--write", "new", "--wheel", str(old)], f"expected a wheel of hone-rl {hone.__version__}"),
         (["--write", "new", "--wheel", str(missing)], "No such file or directory"),
-        (["--wheel", str(wheel)], "--wheel: expected --write, too"),
+        (["--wheel", str(wheel)], "--wheel: found no --write DIR; use them together"),
     ):
         done = run(sys.executable, "-m", "hone", "openenv", *arguments, cwd=tmp_path)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr

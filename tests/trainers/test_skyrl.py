@@ -306,7 +306,7 @@ def test_step_wise_a_tool_call_is_a_step_without_a_reward(scripted: ScriptedServ
     assert (output["is_last_step"], totals(output)) == ([False, True], [0.0, 0.4])
 
 
-def test_tools_need_more_than_one_answer(scripted: ScriptedServer) -> None:
+def test_tools_with_batched_generation_are_refused(scripted: ScriptedServer) -> None:
     with pytest.raises(ValueError, match=r"option tools: expected generator\.batched=false, found true"):
         play(Engine(["slow<|im_end|>"]), scripted.endpoint, hone=TOOLS, batched=True)
     assert scripted.seen["reset"] == 0

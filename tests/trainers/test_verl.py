@@ -175,7 +175,7 @@ def test_tool_calls_leave_the_turn_open(checkpoint: str, tmp_path: Path, scripte
     assert scripted.open() == []
 
 
-def test_the_format_is_that_of_the_rollout(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+def test_calls_are_parsed_in_the_rollout_format(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
     said = "<tool_call>\n<function=check>\n<parameter=code>\nwrong\n</parameter>\n</function>\n</tool_call><|im_end|>"
     of = worker(checkpoint, tmp_path, scripted.endpoint, said, "slow<|im_end|>", options=TOOLS, format="qwen3_coder")
     done = run(of)

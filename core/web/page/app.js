@@ -936,7 +936,7 @@ async function poll(view) {
   if (view.every) timer = setTimeout(() => poll(view), Math.max(view.every, 9 * (performance.now() - began)));
 }
 
-let searching = false; // whether the next view is opened for its search
+let searching = false; // whether the next view focuses its search field
 
 function show() {
   if (!about) return;

@@ -1,5 +1,5 @@
-// Checks the structure and the expressions, because the lines of the file are known here. The host checks the sizes of
-// tensors.
+// Checks the structure and the expressions here, where the lines of the file are known. The host checks the
+// sizes of tensors.
 #include "task_file.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::string identifier(Reader& r, std::string_view key) {
   return name;
 }
 
-/// An integer, or an expression with a value for each shape. Returns the smallest value.
+/// Reads an integer, or an expression that has a value for each shape. Returns the smallest value.
 std::int64_t expression(const Reader& r, std::string_view key, const Value& value,
                         const std::vector<Extents>& shapes) {
   if (value.is_int()) return value.as_int();
@@ -144,7 +144,8 @@ void check_family(Reader& r, const Names& tensors) {
   }
 }
 
-/// One shape: an extent per dim, or, where `ranges`, also [low, high]. Adds its smallest and its largest sizes to `shapes`.
+/// One shape: an extent per dim or, with `ranges`, also [low, high]. Adds the smallest and the largest shape
+/// to `shapes`.
 void check_dims(Reader& r, const Names& dims, bool ranges, std::vector<Extents>& shapes) {
   Extents least, most;
   for (const std::string& dim : dims) {

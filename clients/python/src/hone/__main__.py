@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 SERVER = Path(__file__).parent / "_server" / "hone"
-#: Commands of the client.
+#: Commands that the client itself runs: modules of hone.adapters.
 ADAPTERS = ("mcp", "openenv")
 
 

@@ -112,7 +112,7 @@ class Place:
         return int(torch.cuda.max_memory_allocated(self.device))
 
     def failed_allocations(self) -> int:
-        """How often torch found no device memory since this process started; 0 on the processor."""
+        """Number of torch's failed allocations of device memory in this process; 0 on the processor."""
         if self.device.type == "cpu":
             return 0
         return int(torch.cuda.memory_stats(self.device).get("num_ooms", 0))

@@ -30,8 +30,8 @@ struct CompilerRun {
   std::string output;      ///< stdout and stderr, cut at a limit (256 KiB for a compiler)
 };
 
-/// Reads what a child process writes to `out`, closes `out`, and waits for the end of the child. The child leads a process
-/// group, which is killed at the time limit.
+/// Reads the output of a child process from `out`, closes `out`, and waits until the child has ended. The
+/// child must lead a process group, which is killed at the time limit.
 inline CompilerRun finish_run(pid_t pid, int out, double seconds_max, std::size_t output_max) {
   CompilerRun run;
   CompilerTime time(seconds_max);

@@ -1,4 +1,4 @@
-// evaluate_expression(): integer expressions over dimension names ("n*4 + 1", "ceil_div(n, 256)"), in checked arithmetic.
+// evaluate_expression(): integer expressions over dimension names ("ceil_div(n, 4)"), in checked arithmetic.
 #pragma once
 
 #include <algorithm>

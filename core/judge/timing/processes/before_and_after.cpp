@@ -30,7 +30,7 @@ BeforeAndAfter::BeforeAndAfter(const Measurement& measurement)
   m_.timings.schedule = Schedule::kBlocks;
 }
 
-/// If nothing can freeze the submission, it could slow these rounds. Those after its end show that.
+/// For a submission that cannot be frozen. It could slow these rounds; the rounds after its end show that.
 Judgement BeforeAndAfter::time_before() {
   const MeasureSettings& settings = m_.input.settings;
   return time_rounds(true, (settings.pairs_min + 1) / 2, (settings.pairs_max + 1) / 2,
@@ -165,7 +165,8 @@ Judgement BeforeAndAfter::time_after() {
   return correct_so_far();
 }
 
-/// The baseline's time from its rounds before (or between) and after the submission's; if they disagree, the faster ones.
+/// The baseline's time, from its rounds before (or between) the submission's and those after. If they
+/// disagree, the faster ones count.
 void BeforeAndAfter::combine(std::vector<double> after) {
   Timings& timings = m_.timings;
   const double least = floor_of(timings.floors).least;
@@ -178,8 +179,8 @@ void BeforeAndAfter::combine(std::vector<double> after) {
     timings.baseline = std::move(after);
     return;
   }
-  // Rationale: the figure is a mean of the middle pairs, and rounds that other work made slow are part of that though their
-  // median is as it was.
+  // Rationale: the speedup is a mean of the middle pairs. A few rounds that other work made slow change
+  // that mean, but not the median.
   for (double& seconds : timings.baseline) seconds = std::min(seconds, (1 + kDrift) * last.seconds);
   if (!freezes_ && !timings.drifted)
     timings.baseline.insert(timings.baseline.end(), after.begin(), after.end());
@@ -202,7 +203,7 @@ Judgement BeforeAndAfter::await_quiet() {
   return quiet ? correct_so_far() : fault(quiet.error());
 }
 
-/// Makes the inputs of the submission's rounds, and their answers, while nothing is timed.
+/// Makes the inputs and expected outputs of the submission's rounds, while nothing is timed.
 Judgement BeforeAndAfter::prepare() {
   const bool has_single_calls = freezes_ && has_single_rounds(m_.input, m_.timings);
   return rounds_.store().work_ahead(
@@ -242,7 +243,7 @@ Judgement BeforeAndAfter::measure() {
   if (Judgement judged = time_submission(); !passed(judged)) return judged;
   rounds_.store().forget_ahead();
   if (freezes_ && between_.had_the_device()) {
-    // Frozen, so that its work on the device does not disturb the checks that are due.
+    // Frozen, so that it starts no work on the device during the checks that are due.
     const auto stands = m_.input.submission.stand_still();
     if (!stands) return freeze_failure(stands.error(), Culprit::kSubmission, {Place::kMeasurement});
     Judgement answers = rounds_.store().check_stored();

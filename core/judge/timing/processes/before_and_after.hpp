@@ -1,11 +1,11 @@
-// BeforeAndAfter: the baseline is timed while a module's process is frozen or not there.
+// BeforeAndAfter: times the baseline while a module's process is frozen, or before and after its rounds.
 //
 // Theory of operation. The control group of a module's process is frozen while the baseline is timed between its rounds
 // (baseline_between.hpp). Work that the module left on the device goes on and could slow the baseline, so the judge checks the
 // device for contention. If there was some, the baseline is timed once more after the submission has ended. If both times
-// differ, the faster one counts. If no control group can hold the submission, the baseline is timed before it is loaded, and
-// again after it has ended. No other judge uses the device (Mode::kModuleOnDevice, evaluate/mode.hpp). The outputs of timed
-// rounds are checked later (stored_rounds.hpp).
+// differ, the faster one counts. If no control group can freeze the submission, the baseline is timed before
+// the submission's rounds and after its end. No other judge uses the device (evaluate/mode.hpp).
+// The outputs of timed rounds are checked later (stored_rounds.hpp).
 #pragma once
 
 #include <optional>

@@ -26,7 +26,7 @@ class ProcessRounds {
  public:
   explicit ProcessRounds(const Measurement& measurement);
 
-  /// Whether the submission is frozen while the baseline is timed; else it is not there.
+  /// Whether the submission is frozen while the baseline is timed; else it is timed before and after.
   bool freezes_submission() const { return m_.input.submission.can_stand_still(); }
   Side side_of(bool of_baseline, std::size_t calls);
   /// `coming`: at least this many rounds of the submission follow, this one included.

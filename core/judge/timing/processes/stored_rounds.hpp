@@ -33,7 +33,7 @@ class StoredRounds : public RoundSupply {
   Result<PreparedRound> prepare_next(std::size_t calls);
   /// Prepares the submission's next rounds, at least one, while there is room.
   Judgement prepare_ahead(std::size_t calls, int rounds);
-  /// Prepares and answers the next rounds, and those of one call.
+  /// Prepares the next rounds and the single-call rounds, and computes their expected outputs.
   Judgement work_ahead(std::size_t calls, int rounds, int single_call_rounds);
   const std::deque<PreparedRound>& ahead() const { return ahead_; }
   PreparedRound take_next();

@@ -13,7 +13,7 @@ from ._play import AsyncPlay, Play
 from ._record import Message, text_of
 from ._tools import NO_MORE_CALLS
 
-# Ends at the next start tag, because a model may name the tag in a sentence before its call.
+# No second start tag within a call: a model may name the tag in a sentence before its call.
 _CALL = re.compile(r"<tool_call>((?:(?!<tool_call>).)*?)</tool_call>", re.DOTALL)
 _END_OF_THOUGHTS = "</think>"
 _NO_NAME = "(no name)"
@@ -40,10 +40,10 @@ class Call(NamedTuple):
 
 
 def calls_in(text: str) -> list[Call]:
-    """The tool calls of an answer, without those in its thoughts.
+    """The tool calls of an answer, without those before ``</think>``.
 
-    A call that is not valid JSON has its text as the arguments, so that the error for the model
-    says so. A call without an end tag is none: the answer was truncated.
+    The arguments of a call with invalid JSON are its text, so that the model gets the parser's
+    error. A tag without an end tag is no call, because the answer was truncated.
     """
     said = text.rpartition(_END_OF_THOUGHTS)[2]
     return [_call(one) for one in _CALL.findall(said)]

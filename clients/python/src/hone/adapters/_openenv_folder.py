@@ -37,10 +37,10 @@ def write(
     """Writes the environment.
 
     Args:
-        folder: Is made; it may exist if it is empty.
-        options: Of every episode.
-        sessions: At once.
-        wheel: hone-rl with its server, as ``scripts/wheel`` makes it; it becomes a part of the
+        folder: The folder to write. It must be empty or missing.
+        options: Options of every episode.
+        sessions: The largest number of sessions at the same time.
+        wheel: A wheel of hone-rl with the server, from ``scripts/wheel``. It is copied into the
             environment. None: the environment's image installs hone-rl from a package registry.
 
     Raises:
@@ -79,7 +79,7 @@ def _wheel_source(wheel: Path | None) -> str:
     """The part of ``pyproject.toml`` that says where hone-rl comes from.
 
     Raises:
-        ValueError: The wheel is none of hone-rl's, of another version, or without the server.
+        ValueError: The file is not a wheel of hone-rl, has another version, or has no server.
     """
     if wheel is None:
         return ""
@@ -88,7 +88,7 @@ def _wheel_source(wheel: Path | None) -> str:
         raise ValueError(f"{wheel.name}: expected a wheel of hone-rl {__version__}")
     with zipfile.ZipFile(wheel) as archive:
         if _SERVER_IN_WHEEL not in archive.namelist():
-            raise ValueError(f"{wheel.name}: found no server in it; make one with scripts/wheel")
+            raise ValueError(f"{wheel.name}: found no server in it; use a wheel of scripts/wheel")
     return f'\n[tool.uv.sources]\nhone-rl = {{ path = "wheels/{wheel.name}" }}\n'
 
 
@@ -134,7 +134,7 @@ The client needs only OpenEnv: `pip install .` in this folder.
 | `return_to_date`, `returns` | of the episode so far; of each turn, at the end |
 
 `reset(task=...)` or `reset(split=..., index=...)` chooses a task. If `OPTIONS` in
-`server/settings.py` have `"tools": {"check": 4}`, then `HoneAction(tool="check", code=...)` calls
+`server/settings.py` has `"tools": {"check": 4}`, then `HoneAction(tool="check", code=...)` calls
 a tool.
 
 ## Server
@@ -147,7 +147,8 @@ openenv push
 ```
 
 The container starts `hone serve`, which compiles and judges kernels on the container's processor.
-With the environment variable `HONE_ENDPOINT` it uses another hone server. Without Docker:
+With the environment variable `HONE_ENDPOINT` it uses another hone server. Without
+Docker, next to a running hone server:
 
 ```sh
 HONE_ENDPOINT=$endpoint uv run --extra server server
@@ -204,7 +205,7 @@ package-dir = { "$name" = ".", "$name.server" = "server" }
 $source"""
 
 _DOCKERFILE = """\
-# Of the form that `openenv build` and `openenv push` expect. The build context is the environment.
+# In the form that `openenv build` and `openenv push` expect. The build context is this environment.
 ARG BASE_IMAGE=ghcr.io/huggingface/openenv-base:latest
 FROM $${BASE_IMAGE} AS builder
 

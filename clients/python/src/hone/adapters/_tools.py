@@ -104,8 +104,8 @@ class EpisodeTools:
     def answers_calls(self) -> bool:
         """Whether a call that the model writes in its answer is answered, if only with an error.
 
-        A call of a used-up tool is answered: it must not cost a turn. Otherwise, after too many
-        failed calls, the answer is judged.
+        A call of a tool without uses left gets an error, because it must not cost a turn. After
+        too many failed calls, the whole answer is submitted instead.
         """
         return bool(self.functions) and self.failed <= FAILED_CALLS_MAX * self.turns
 

@@ -91,7 +91,7 @@ class HoneEnvironment(Environment[HoneAction, HoneObservation, State]):  # type:
         A split and an index name a task, as in ``get_task``.
 
         Raises:
-            ValueError: Only one of split and index was given, or also a task.
+            ValueError: Only one of split and index was given, or a task was given with them.
             hone.HoneError: The request is wrong, or no server answers the first one.
         """
         if split is not None or index is not None:
@@ -309,11 +309,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if given.wheel is None:
             print(
                 f"its image installs hone-rl {__version__} from a package registry; to include a "
-                "wheel: --wheel"
+                "wheel, add --wheel FILE"
             )
         return
     if given.wheel is not None:
-        parser.error("--wheel: expected --write, too")
+        parser.error("--wheel: found no --write DIR; use them together")
     served = app(given.endpoint, options, sessions=given.sessions)
     config = uvicorn.Config(served, host=given.host, port=given.port, log_level="warning")
     AnnouncingServer(config, f"serving {given.endpoint} to OpenEnv on {{url}}").run()

@@ -211,8 +211,8 @@ def play(
 
     Args:
         hone: The actor. With its option ``tools``, the prompt describes the tools.
-        model: Returns an answer to a conversation. It may hold tool calls, as JSON between
-            ``<tool_call>`` tags; then it is no submission.
+        model: Returns an answer to a conversation. An answer with tool calls (JSON between
+            ``<tool_call>`` tags) is not submitted.
         task: None draws a task.
         seed: Makes the draw repeatable.
         group: Samples that are compared with each other.

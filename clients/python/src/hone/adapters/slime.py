@@ -6,7 +6,7 @@
     --custom-config-path hone.yaml
 
 where ``hone.yaml`` holds ``hone: {endpoint: "tcp://127.0.0.1:5917", options: {max_turns: 4}}``, and
-the prompts' file comes of ``write_prompts``. With the option ``tools`` the model may call the
+``write_prompts`` writes the prompts' file. With the option ``tools`` the model may call the
 episode's tools, as JSON between ``<tool_call>`` tags. For responses of slime's own ``generate``
 there is ``--custom-rm-path hone.adapters.slime.reward``.
 

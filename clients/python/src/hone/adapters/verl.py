@@ -107,9 +107,9 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
     async def _play(
         self, play: AsyncPlay, messages: list[Message], sampling_params: dict[str, Any]
     ) -> AgentLoopOutput:
-        """Has the model answer until the episode or the room ends.
+        """Lets the model answer until the episode ends or the response is full.
 
-        Each answer is judged, or its tool calls are made.
+        Each answer is submitted, or its tool calls are made.
         """
         tools = play.tools.functions or None
         prompt = await self.ct_build_initial_tokens(messages, tools=tools)
@@ -192,7 +192,7 @@ def _parser(form: str, tokenizer: Any) -> ToolParser:  # noqa: ANN401
     """The parser of tool calls of ``rollout.multi_turn.format``.
 
     Raises:
-        ValueError: verl has none of this name.
+        ValueError: verl has no parser of this name.
     """
     try:
         return ToolParser.get_tool_parser(form, tokenizer)
