@@ -41,6 +41,7 @@ Value profile_facts(const ProfileInput& input) {
     findings.push(std::move(text));
   return Value::map({{"time_us", speedup.time_us},
                      {"baseline_us", speedup.baseline_us},
+                     {"speedup", speedup.value},
                      {"interval", Value::array({speedup.low, speedup.high})},
                      {"flags", texts_value(speedup.flags)},
                      {"bytes", figures.bytes},

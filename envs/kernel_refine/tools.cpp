@@ -119,7 +119,7 @@ std::string interval_text(const Value& facts) {
 std::string profile_text(const Value& facts) {
   const double time = number_of(facts, "time_us"), baseline = number_of(facts, "baseline_us");
   std::string text = "A call takes " + microseconds(time) + ", the baseline " +
-                     microseconds(baseline) + ": " + speedup_text(baseline / time) +
+                     microseconds(baseline) + ": " + speedup_text(number_of(facts, "speedup")) +
                      interval_text(facts) + ".\n";
   int rank = 0;
   for (const Value& finding : list_of(facts, "findings"))

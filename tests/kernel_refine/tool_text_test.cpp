@@ -26,8 +26,8 @@ TEST(ToolText, SanitizedProgramWithoutACore_IsNotBlamed) {
 TEST(ToolText, PartsThatAReportLeftOut_AreNamed) {
   const Value left_out = Value::array({"code after the first 20000 functions"});
   for (const Tool tool : {Tool::kCompile, Tool::kDisassemble, Tool::kProfile}) {
-    const Value facts =
-        Value::map({{"time_us", 1.0}, {"baseline_us", 2.0}, {"left_out", left_out}});
+    const Value facts = Value::map(
+        {{"time_us", 1.0}, {"baseline_us", 2.0}, {"speedup", 2.0}, {"left_out", left_out}});
     EXPECT_THAT(facts_text(tool, facts),
                 HasSubstr("- Left out: code after the first 20000 functions\n"));
   }
@@ -35,7 +35,8 @@ TEST(ToolText, PartsThatAReportLeftOut_AreNamed) {
 
 TEST(ToolText, Profile_HasTheIntervalAndTheFlagsOfItsSpeedup) {
   const Value facts = Value::map({{"time_us", 10.0},
-                                  {"baseline_us", 20.0},
+                                  {"baseline_us", 22.0},
+                                  {"speedup", 2.0},
                                   {"interval", Value::array({1.9, 2.125})},
                                   {"flags", Value::array({"noisy"})}});
   EXPECT_THAT(facts_text(Tool::kProfile, facts),

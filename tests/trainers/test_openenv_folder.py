@@ -51,8 +51,7 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "hone_env"
     done = write("--write", str(made), "--max-turns", "2", "--tools", "check=1")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"wrote {made}; next: cd {made} && uv lock && openenv validate\n")
-    assert f"its image installs hone-rl {hone.__version__} from a package registry" in done.stdout
+    assert done.stdout.startswith(f"wrote {made}, without hone-rl: `uv lock` needs hone-rl {hone.__version__}")
     return made
 
 
@@ -162,6 +161,10 @@ def test_wheel_with_a_server_becomes_a_part_of_the_environment(tmp_path: Path) -
     assert done.stdout == f"wrote {folder}; next: cd {folder} && uv lock && openenv validate\n"
     source = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["uv"]["sources"]["hone-rl"]
     assert (folder / source["path"]).read_bytes() == wheel.read_bytes()
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == ">=3.11,<3.12"
+    missing = write("--write", str(tmp_path / "other"), "--wheel", str(tmp_path / "no.whl"))
+    assert "no such file; scripts/wheel makes a wheel" in missing.stderr
 
 
 def test_mistakes_are_reported(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ LOOP = """- name: hone
 """
 OPTIONS = """data.train_files={folder}/tasks.parquet
 data.return_raw_chat=True
+actor_rollout_ref.rollout.prompt_length=4096
+actor_rollout_ref.rollout.response_length=16384
 actor_rollout_ref.rollout.agent.agent_loop_config_path={folder}/loops.yaml
 actor_rollout_ref.rollout.agent.default_agent_loop=hone
 actor_rollout_ref.rollout.multi_turn.enable=True"""
@@ -25,6 +27,8 @@ actor_rollout_ref.rollout.multi_turn.enable=True"""
 
 def main() -> None:
     """Writes the two files: a row for each task of the server, and the agent loop."""
+    if len(sys.argv) < 2:
+        raise SystemExit(__doc__)
     folder = Path(sys.argv[1])
     endpoint = sys.argv[2] if len(sys.argv) > 2 else "tcp://127.0.0.1:5917"
     folder.mkdir(parents=True, exist_ok=True)

@@ -60,6 +60,10 @@ def write(
         "low": str(REWARD_RANGE[0]),
         "high": str(REWARD_RANGE[1]),
         "source": source,
+        "python": _python_of(wheel),
+        "origin": "the wheel in `wheels/`"
+        if wheel is not None
+        else "it must be on a package registry, or write this folder again with `--wheel`",
     }
     files = {path: Template(text).substitute(named) for path, text in _TEMPLATES.items()}
     for path, copied in (("models.py", "_openenv_models.py"), ("client.py", "_openenv_client.py")):
@@ -83,6 +87,8 @@ def _wheel_source(wheel: Path | None) -> str:
     """
     if wheel is None:
         return ""
+    if not wheel.is_file():
+        raise ValueError(f"{wheel}: no such file; scripts/wheel makes a wheel")
     version = re.match(r"hone_rl-([^-]+)-", wheel.name)
     if version is None or version[1] != __version__:
         raise ValueError(f"{wheel.name}: expected a wheel of hone-rl {__version__}")
@@ -90,6 +96,12 @@ def _wheel_source(wheel: Path | None) -> str:
         if _SERVER_IN_WHEEL not in archive.namelist():
             raise ValueError(f"{wheel.name}: found no server in it; use a wheel of scripts/wheel")
     return f'\n[tool.uv.sources]\nhone-rl = {{ path = "wheels/{wheel.name}" }}\n'
+
+
+def _python_of(wheel: Path | None) -> str:
+    """The Python versions of the environment. A wheel with compiled code fits one of them."""
+    tag = re.search(r"-cp3(\d+)-", wheel.name) if wheel is not None else None
+    return f">=3.{tag[1]},<3.{int(tag[1]) + 1}" if tag else ">=3.10"
 
 
 _README = """\
@@ -146,7 +158,7 @@ docker run -p 8000:8000 $name:latest
 openenv push
 ```
 
-The container starts `hone serve`, which compiles and judges kernels on the container's processor.
+`uv lock` needs hone-rl $version: $origin. The container starts `hone serve`, which compiles and judges kernels on the container's processor.
 With the environment variable `HONE_ENDPOINT` it uses another hone server. Without
 Docker, next to a running hone server:
 
@@ -190,7 +202,7 @@ build-backend = "setuptools.build_meta"
 name = "openenv-hone-env"
 version = "$version"
 description = "$description"
-requires-python = ">=3.10"
+requires-python = "$python"
 dependencies = ["openenv>=0.10,<0.11"]
 
 [project.optional-dependencies]

@@ -305,12 +305,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             write(given.write, options=options, sessions=given.sessions, wheel=given.wheel)
         except (OSError, ValueError) as error:
             parser.error(str(error))
-        print(f"wrote {given.write}; next: cd {given.write} && uv lock && openenv validate")
         if given.wheel is None:
             print(
-                f"its image installs hone-rl {__version__} from a package registry; to include a "
-                "wheel, add --wheel FILE"
+                f"wrote {given.write}, without hone-rl: `uv lock` needs hone-rl {__version__} from "
+                "a package registry. To include it: scripts/wheel, then --wheel FILE"
             )
+        else:
+            print(f"wrote {given.write}; next: cd {given.write} && uv lock && openenv validate")
         return
     if given.wheel is not None:
         parser.error("--wheel: found no --write DIR; use them together")
