@@ -102,8 +102,13 @@ Status LaneLock::share() {
     return !lock_.exclusive_ && lock_.timing_waiting_.empty() &&
            !(enters && lock_.exclusive_waiting_ > 0);
   };
+  const std::uint64_t ticket = ++lock_.last_ticket_;
+  if (enters) lock_.share_waiting_.push_back(ticket);
   std::string holders_then;
-  if (!wait_for(is_free, kToShare, holders_then)) {
+  const bool served = wait_for(is_free, kToShare, holders_then);
+  lock_.share_waiting_.remove(ticket);
+  if (!served) {
+    lock_.changed_.notify_all();
     leave_locked();
     return gave_up(kToShare, holders_then);
   }
@@ -113,6 +118,7 @@ Status LaneLock::share() {
   }
   ++lock_.sharing_;
   enter(State::kShared);
+  lock_.changed_.notify_all();
   return {};
 }
 
@@ -157,8 +163,14 @@ Status LaneLock::lock_exclusive() {
   if (state_ == State::kExclusive) return {};
   leave();
   MutexLock guard(lock_.mutex_);
-  ++lock_.exclusive_waiting_;
   std::string holders_then;
+  const std::uint64_t last = lock_.last_ticket_;
+  const auto earlier_are_served = [&]() HONE_REQUIRES(lock_.mutex_) {
+    return lock_.share_waiting_.empty() || lock_.share_waiting_.front() > last;
+  };
+  if (!wait_for(earlier_are_served, kForExclusive, holders_then))
+    return gave_up(kForExclusive, holders_then);
+  ++lock_.exclusive_waiting_;
   const auto is_free = [&]() HONE_REQUIRES(lock_.mutex_) { return lock_.inside_ == 0; };
   const bool served = wait_for(is_free, kForExclusive, holders_then);
   --lock_.exclusive_waiting_;

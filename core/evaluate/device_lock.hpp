@@ -28,7 +28,8 @@ LockClock& system_lock_clock();
 ///
 /// Lanes that check submissions share the device. To measure, a lane waits until it has the device for timing: the other
 /// lanes keep their processes and memory on it, run nothing, and wait to share it again. For exclusive use, all other lanes
-/// must have left the device. Lanes that wait for timing come before lanes that wait to share, in order.
+/// must have left the device. Lanes that wait for timing come before lanes that wait to share, in order. A lane that wants the
+/// device exclusively comes after the lanes that waited to share it before.
 ///
 /// No wait is silent or endless: every `kWarnSeconds` the log names the lanes that hold the device and their work, and after
 /// `seconds_max` the wait fails.
@@ -58,6 +59,8 @@ class DeviceLock {
   std::uint64_t entries_ HONE_GUARDED_BY(mutex_) = 0;
   std::uint64_t last_ticket_ HONE_GUARDED_BY(mutex_) = 0;
   std::list<std::uint64_t> timing_waiting_ HONE_GUARDED_BY(mutex_);  ///< front: served next
+  std::list<std::uint64_t> share_waiting_
+      HONE_GUARDED_BY(mutex_);  ///< lanes that wait to enter; front: has waited longest
   double served_at_s_ HONE_GUARDED_BY(mutex_) =
       0;  ///< when a waiting lane was last served, or when the first one began to wait
 };

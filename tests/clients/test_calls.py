@@ -23,6 +23,10 @@ HARDWARE = '<tool_call>{"name": "hardware"}</tool_call>'
         (f"<think>{CHECK}</think>A kernel", []),
         (f"<think>{CHECK}</think>{HARDWARE}", [("hardware", {})]),
         (CHECK.removesuffix("</tool_call>"), []),  # truncated
+        (f"<think>{CHECK}", []),  # truncated thoughts
+        (HARDWARE * 20_000, [("hardware", {})] * 8),
+        (r'<tool_call>{"name": "\ud800"}</tool_call>', [("(no name)", {})]),
+        ('<tool_call>{"name": "<|im_end|>"}</tool_call>', [("(no name)", {})]),
         ('<tool_call>{"name": }</tool_call>', [("(no name)", '{"name": }')]),
         ("<tool_call>[1]</tool_call>", [("(no name)", [1])]),
         ('<tool_call>{"name": 7, "arguments": {}}</tool_call>', [("(no name)", {})]),
@@ -86,6 +90,16 @@ def test_after_too_many_failed_calls_an_answer_is_judged(scripted: ScriptedServe
         "Your kernel was judged: wrong."
     )
     assert play.record.rewards == [0.1]
+
+
+def test_answer_to_a_bad_call_is_text_that_tokenizers_take(scripted: ScriptedServer) -> None:
+    play = Play(Settings(scripted.endpoint, options={"tools": {"check": 1}}))
+    play.start("add_relu")
+    text = r'<tool_call>{"name": "check", "arguments": {"\ud800": "x"}}</tool_call>'
+    (answer,) = respond(play, text, calls_in(text))
+    assert answer["content"].startswith("error: the argument ")
+    answer["content"].encode()
+    play.call("\ud800", {"code": "x"}).encode()
 
 
 def test_fault_in_a_call_has_no_score(scripted: ScriptedServer) -> None:

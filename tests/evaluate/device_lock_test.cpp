@@ -141,6 +141,27 @@ TEST(DeviceLock, Yield_LaneWaitsForTiming_LetsItMeasureFirst) {
   other.join();
 }
 
+TEST(DeviceLock, ExclusiveLaneAgain_LetsInThoseThatWaited) {
+  CountingClock clock;
+  DeviceLock lock(1e9, 60, clock);
+  LaneLock exclusive(lock), shares(lock);
+  for (int time = 0; time < 20; ++time) {
+    ASSERT_TRUE(exclusive.lock_exclusive().ok());
+    std::atomic<bool> has_shared{false};
+    std::thread other([&] {
+      EXPECT_TRUE(shares.share().ok());
+      has_shared = true;
+      shares.leave();
+    });
+    clock.await(1);
+    exclusive.leave();
+    ASSERT_TRUE(exclusive.lock_exclusive().ok());
+    EXPECT_TRUE(has_shared);
+    exclusive.leave();
+    other.join();
+  }
+}
+
 TEST(DeviceLock, ExclusiveLane_ComesNextAlthoughOthersShare) {
   DeviceLock lock;
   Device device;

@@ -102,5 +102,8 @@ def may_call(left: Mapping[str, int], failed: int, turns: int) -> bool:
 
 
 def refusal(error: Exception) -> str:
-    """The text that the model gets if its call failed."""
-    return f"error: {error}"
+    """The text that the model gets if its call failed.
+
+    A part that the model wrote may have lone surrogates, which tokenizers refuse.
+    """
+    return f"error: {error}".encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -15,8 +15,10 @@ from ._tools import NO_MORE_CALLS
 
 # No second start tag within a call: a model may name the tag in a sentence before its call.
 _CALL = re.compile(r"<tool_call>((?:(?!<tool_call>).)*?)</tool_call>", re.DOTALL)
-_END_OF_THOUGHTS = "</think>"
-_NO_NAME = "(no name)"
+_THOUGHTS, _END_OF_THOUGHTS = "<think>", "</think>"
+# Other names may have control tokens or text that no tokenizer takes, and no tool has them.
+_NAME, _NO_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}"), "(no name)"
+CALLS_MAX = 8  # of one answer; a call of two tokens would get an answer of sixty
 _TOOLS = """# Tools
 
 You may call one or more functions to examine a kernel before you submit it. A call leaves the \
@@ -39,14 +41,20 @@ class Call(NamedTuple):
     arguments: Any
 
 
+def call_of(name: object, arguments: object) -> Call:
+    """A call as a model made it."""
+    known = isinstance(name, str) and _NAME.fullmatch(name)
+    return Call(name if known else _NO_NAME, {} if arguments is None else arguments)
+
+
 def calls_in(text: str) -> list[Call]:
-    """The tool calls of an answer, without those before ``</think>``.
+    """The first ``CALLS_MAX`` tool calls of an answer, without those in the model's thoughts.
 
     The arguments of a call with invalid JSON are its text, so that the model gets the parser's
     error. A tag without an end tag is no call, because the answer was truncated.
     """
-    said = text.rpartition(_END_OF_THOUGHTS)[2]
-    return [_call(one) for one in _CALL.findall(said)]
+    said = text.rpartition(_END_OF_THOUGHTS)[2].partition(_THOUGHTS)[0]
+    return [_call(one) for one in _CALL.findall(said)[:CALLS_MAX]]
 
 
 def _call(text: str) -> Call:
@@ -56,9 +64,7 @@ def _call(text: str) -> Call:
         return Call(_NO_NAME, text)
     if not isinstance(given, dict):
         return Call(_NO_NAME, given)
-    name = given.get("name")
-    arguments = given.get("arguments")
-    return Call(name if isinstance(name, str) else _NO_NAME, {} if arguments is None else arguments)
+    return call_of(given.get("name"), given.get("arguments"))
 
 
 def with_tools(messages: list[Message], functions: list[dict[str, Any]]) -> list[Message]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from ._calls import Call, calls_in, respond_async
+from ._calls import CALLS_MAX, call_of, calls_in, respond_async
 from ._play import AsyncPlay, Settings
 from ._record import Message, Record
 from ._versions import require
@@ -164,7 +164,8 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
             return said, await play.step(response=text)
         schemas = [OpenAIFunctionToolSchema.model_validate(one) for one in play.tools.functions]
         content, found = await self._parser.extract_tool_calls(ids, schemas)
-        calls = [Call(call.name, call.arguments) for call in found]
+        found = found[:CALLS_MAX]
+        calls = [call_of(call.name, call.arguments) for call in found]
         if not calls and self._format == "hermes":  # verl drops calls that are not valid JSON
             calls = calls_in(self.tokenizer.decode(ids))
         messages = await respond_async(play, text, calls)
