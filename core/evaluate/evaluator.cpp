@@ -405,9 +405,12 @@ class LocalEvaluator : public Evaluator {
   /// result counts. Rationale: a plan that fails in a measurement was replayed in the checks. It could fail on purpose to be
   /// measured once more.
   bool judge_without_plan(const JobPtr& job, const Result<Verdict>& result) {
+    const auto is_failure = [](const Verdict& verdict) {
+      return (verdict.outcome == Outcome::kCrashed || verdict.outcome == Outcome::kOutOfMemory) &&
+             verdict.stage != VerdictStage::kMeasure;
+    };
     const bool failed =
-        result ? result->outcome == Outcome::kCrashed && result->stage != VerdictStage::kMeasure
-               : result.error().code == Code::kFailedPrecondition;
+        result ? is_failure(*result) : result.error().code == Code::kFailedPrecondition;
     if (!failed || options_.modules != "auto" || job->mode != Mode::kRecordedModule || job->over)
       return false;
     const Submission& s = job->submission;

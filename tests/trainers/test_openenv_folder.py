@@ -172,13 +172,16 @@ def test_mistakes_are_reported(tmp_path: Path) -> None:
     (tmp_path / "full/file").write_text("")
     wheel = tmp_path / f"hone_rl-{hone.__version__}-cp311-cp311-linux_x86_64.whl"
     zipfile.ZipFile(wheel, "w").close()
+    text = tmp_path / f"hone_rl-{hone.__version__}-text.whl"
+    text.write_text("no archive")
     old = tmp_path / "hone_rl-0.0.1-cp311-cp311-linux_x86_64.whl"
     missing = tmp_path / f"hone_rl-{hone.__version__}-missing.whl"
     for arguments, said in (
         (["--write", "full"], "full: found files, expected an empty folder"),
         (["--write", "new", "--wheel", str(wheel)], "found no server in it; use a wheel of scripts/wheel"),
         (["--write", "new", "--wheel", str(old)], f"expected a wheel of hone-rl {hone.__version__}"),
-        (["--write", "new", "--wheel", str(missing)], "No such file or directory"),
+        (["--write", "new", "--wheel", str(missing)], "no such file; scripts/wheel makes a wheel"),
+        (["--write", "new", "--wheel", str(text)], "found no zip archive, expected a wheel of scripts/wheel"),
         (["--wheel", str(wheel)], "--wheel: found no --write DIR; use them together"),
     ):
         done = run(sys.executable, "-m", "hone", "openenv", *arguments, cwd=tmp_path)

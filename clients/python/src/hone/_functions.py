@@ -102,8 +102,10 @@ def may_call(left: Mapping[str, int], failed: int, turns: int) -> bool:
 
 
 def refusal(error: Exception) -> str:
-    """The text that the model gets if its call failed.
+    """The text that the model gets if its call failed."""
+    return without_surrogates(f"error: {error}")
 
-    A part that the model wrote may have lone surrogates, which tokenizers refuse.
-    """
-    return f"error: {error}".encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+def without_surrogates(text: str) -> str:
+    """A text that tokenizers take. What a model writes as JSON may have lone surrogates."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -43,8 +43,9 @@ class Call(NamedTuple):
 
 def call_of(name: object, arguments: object) -> Call:
     """A call as a model made it."""
-    known = isinstance(name, str) and _NAME.fullmatch(name)
-    return Call(name if known else _NO_NAME, {} if arguments is None else arguments)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        name = _NO_NAME
+    return Call(name, {} if arguments is None else arguments)
 
 
 def calls_in(text: str) -> list[Call]:

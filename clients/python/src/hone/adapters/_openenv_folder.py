@@ -87,11 +87,13 @@ def _wheel_source(wheel: Path | None) -> str:
     """
     if wheel is None:
         return ""
-    if not wheel.is_file():
-        raise ValueError(f"{wheel}: no such file; scripts/wheel makes a wheel")
-    version = re.match(r"hone_rl-([^-]+)-", wheel.name)
+    version = re.fullmatch(r"hone_rl-([^-]+)-[\w.+-]+\.whl", wheel.name)
     if version is None or version[1] != __version__:
         raise ValueError(f"{wheel.name}: expected a wheel of hone-rl {__version__}")
+    if not wheel.is_file():
+        raise ValueError(f"{wheel}: no such file; scripts/wheel makes a wheel")
+    if not zipfile.is_zipfile(wheel):
+        raise ValueError(f"{wheel}: found no zip archive, expected a wheel of scripts/wheel")
     with zipfile.ZipFile(wheel) as archive:
         if _SERVER_IN_WHEEL not in archive.namelist():
             raise ValueError(f"{wheel.name}: found no server in it; use a wheel of scripts/wheel")
@@ -158,7 +160,9 @@ docker run -p 8000:8000 $name:latest
 openenv push
 ```
 
-`uv lock` needs hone-rl $version: $origin. The container starts `hone serve`, which compiles and judges kernels on the container's processor.
+`uv lock` needs hone-rl $version: $origin.
+
+The container starts `hone serve`, which compiles and judges kernels on the container's processor.
 With the environment variable `HONE_ENDPOINT` it uses another hone server. Without
 Docker, next to a running hone server:
 

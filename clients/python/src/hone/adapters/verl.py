@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
+from hone._functions import without_surrogates
+
 from ._calls import CALLS_MAX, call_of, calls_in, respond_async
 from ._play import AsyncPlay, Settings
 from ._record import Message, Record
@@ -207,7 +209,9 @@ def _parser(form: str, tokenizer: Any) -> ToolParser:  # noqa: ANN401
 def _wire(call: FunctionCall) -> dict[str, Any]:
     """A call as a chat template reads it."""
     function, _ = OpenAIFunctionCallSchema.from_openai_function_parsed_schema(
-        OpenAIFunctionParsedSchema(name=call.name, arguments=call.arguments)
+        OpenAIFunctionParsedSchema(
+            name=call_of(call.name, None).name, arguments=without_surrogates(call.arguments)
+        )
     )
     wire: dict[str, Any] = {"type": "function", "function": function.model_dump()}
     return wire if call.tool_call_id is None else {**wire, "id": call.tool_call_id}
