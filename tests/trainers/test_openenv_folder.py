@@ -163,8 +163,6 @@ def test_wheel_with_a_server_becomes_a_part_of_the_environment(tmp_path: Path) -
     assert (folder / source["path"]).read_bytes() == wheel.read_bytes()
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     assert project["requires-python"] == ">=3.11,<3.12"
-    missing = write("--write", str(tmp_path / "other"), "--wheel", str(tmp_path / "no.whl"))
-    assert "no such file; scripts/wheel makes a wheel" in missing.stderr
 
 
 def test_mistakes_are_reported(tmp_path: Path) -> None:
