@@ -1,6 +1,11 @@
 // Standby builders, builds, and the artifact cache.
 #include "evaluate/build_pool.hpp"
 
+#include <poll.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
 #include "base/code_number.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
@@ -59,6 +64,26 @@ void parse_code(const BuildRequest& request, Built& built) {
   built.code = std::make_shared<const CodeReport>(read_code_report(
       report_text(built, "assembly"), report_text(built, "remarks"), request.name));
   built.report = Value();
+}
+
+struct BuilderAnswer {
+  Result<StreamMessage> message;
+  bool
+      was_starved;  ///< the builder and its compilers waited for a core longer than for anything else
+};
+
+BuilderAnswer await_builder(const Process& builder, int socket, double seconds) {
+  constexpr int kBuilderLookMs = 25;
+  StarvedTime starved(ProcessWatch(builder.pid(), Watched::kTree, builder.freeze_fd()));
+  starved.begin();
+  const double begun_s = monotonic_s(), ends_s = begun_s + seconds;
+  pollfd polled[] = {{socket, POLLIN, 0}, {builder.pidfd(), POLLIN, 0}};
+  while (monotonic_s() < ends_s && ::poll(polled, 2, kBuilderLookMs) == 0) starved.sample();
+  const double passed_s = monotonic_s() - begun_s;
+  const bool was_starved = starved.seconds() > passed_s - starved.ran_s() - starved.seconds();
+  return {
+      receive_message(socket, kResultMax, std::max(ends_s - monotonic_s(), 0.0), builder.pidfd()),
+      was_starved};
 }
 
 /// A builder that ran a submission's program and did not answer: the program stopped or ended it. That is the submission's
@@ -202,8 +227,7 @@ Result<Built> BuildPool::ask_builder(const Value& request) {
                               : take_builder());
   const double seconds = runs_submission ? kSanitizerSeconds : clock_seconds() + kGraceSeconds;
   const Status sent = send_message(builder.socket.get(), to_msgpack(request), {}, kSendSeconds);
-  auto answer =
-      receive_message(builder.socket.get(), kResultMax, seconds, builder.process->pidfd());
+  const auto [answer, was_starved] = await_builder(*builder.process, builder.socket.get(), seconds);
   if (sent && answer) {
     CodecLimits limits;
     limits.bytes_max = kResultMax;
@@ -211,6 +235,10 @@ Result<Built> BuildPool::ask_builder(const Value& request) {
     HONE_ASSIGN(Built built, built_from_value(value));
     if (built.ok && built.artifact.empty() && !runs_submission)
       return internal_error("build result: no artifact");
+    // Rationale: a builder knows only whether the machine is busy. A compiler can also wait for a pipe that the source
+    // includes, and that is the source's fault on a busy machine, too.
+    if (built.failure == BuildFailure::kStarved && !was_starved)
+      built.failure = BuildFailure::kTimedOut;
     if (built.failure != BuildFailure::kKilled && built.failure != BuildFailure::kOutOfMemory)
       return built;
     // Decides whether the build exceeded its own memory limit or the machine lacked memory. Only the first is

@@ -140,6 +140,20 @@ TEST_F(Starved, SubmissionThatSleeps_IsTimedOutAllTheSame) {
   EXPECT_EQ(verdict->outcome, Outcome::kTimedOut) << verdict->reason;
 }
 
+/// The builder says that it was starved, because the machine is busy; its compiler only waits.
+TEST_F(Starved, CompilerThatWaits_IsTimedOutAllTheSame) {
+  const Hogs hogs(0);
+  EvaluatorOptions options = test::quick_options();
+  options.build_seconds = 2;
+  const auto machine = test::Machine::start(std::move(options));
+  ASSERT_TRUE(machine) << machine.error().message;
+  hogs.go();
+  const auto verdict = judge(**machine, task_with_limit(**machine, 0.5),
+                             "#include \"/proc/self/fd/2\"\n" + busy_for(0), [] {});
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->outcome, Outcome::kBuildFailed) << verdict->reason;
+}
+
 void add_all_below(pid_t process, std::vector<pid_t>& to) {
   for (const pid_t child : children_of(process)) {
     to.push_back(child);

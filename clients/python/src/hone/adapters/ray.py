@@ -19,7 +19,7 @@ from typing import Any
 
 from hone._requests import DEFAULT_ENDPOINT
 
-from ._calls import as_user, calls_in, respond_async, with_tools
+from ._calls import as_user, call_of, calls_in, respond_async, with_tools
 from ._play import AsyncPlay, Settings, loop_client_of
 from ._record import Message
 from ._versions import require
@@ -101,7 +101,7 @@ class _Actor:
         play = self._play(episode)
         turns = play.record.turns
         messages = await play.step(code, response=response)
-        self._plays[episode] = (play, time.monotonic())
+        self._used(episode)
         return _turn(episode, play, messages, has_turn=play.record.turns > turns)
 
     async def call(
@@ -123,8 +123,8 @@ class _Actor:
         """
         play = self._play(episode)
         answer = await play.call(name, arguments)
-        self._plays[episode] = (play, time.monotonic())
-        tool = {"role": "tool", "name": name, "content": answer}
+        self._used(episode)
+        tool = {"role": "tool", "name": call_of(name, None).name, "content": answer}
         return _turn(episode, play, [] if play.record.ended else [tool])
 
     async def respond(self, episode: int, answer: str) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class _Actor:
         turns = play.record.turns
         calls = calls_in(answer) if play.tools.functions else []
         messages = await respond_async(play, answer, calls)
-        self._plays[episode] = (play, time.monotonic())
+        self._used(episode)
         return _turn(episode, play, as_user(messages), has_turn=play.record.turns > turns)
 
     async def finish(self, episode: int) -> dict[str, Any]:
@@ -167,6 +167,11 @@ class _Actor:
         if episode not in self._plays:
             raise KeyError(f"found no episode {episode}: it is finished, or was idle for too long")
         return self._plays[episode][0]
+
+    def _used(self, episode: int) -> None:
+        """Notes that the episode is in use, unless it was finished meanwhile."""
+        if episode in self._plays:
+            self._plays[episode] = (self._plays[episode][0], time.monotonic())
 
     async def _end_idle(self) -> None:
         """Closes episodes that were idle for too long."""
