@@ -142,9 +142,9 @@ TEST_F(Starved, SubmissionThatSleeps_IsTimedOutAllTheSame) {
 
 /// The builder says that it was starved, because the machine is busy; its compiler only waits.
 TEST_F(Starved, CompilerThatWaits_IsTimedOutAllTheSame) {
-  const Hogs hogs(0);
+  const Hogs hogs(-15);
   EvaluatorOptions options = test::quick_options();
-  options.build_seconds = 2;
+  options.build_seconds = 3;
   const auto machine = test::Machine::start(std::move(options));
   ASSERT_TRUE(machine) << machine.error().message;
   hogs.go();
