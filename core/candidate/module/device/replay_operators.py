@@ -93,7 +93,8 @@ class ReplayedOperator:
         """Calls the operator on the current stream.
 
         Raises torch.OutOfMemoryError also if the operator continued after a failed allocation. Rationale: without
-        memory for its work area, cuDNN uses a slower algorithm. A copy of a reference then had a speedup of 0.72.
+        memory for its work area, cuDNN uses a slower algorithm. That may be why a copy of a
+        reference once had a speedup of 0.72.
         """
         failed = PLACE.failed_allocations()
         self.run_once(addresses)
