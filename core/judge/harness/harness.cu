@@ -223,7 +223,7 @@ extern "C" __global__ void hone_inspect(const u64* table, u32* found) {
 // Words: got, expected, dtype, count, elements of a stretch that shares one RMS,
 // atol, rtol, rms (doubles), place of its sums, scale in the place of the RMS (double, 0: none), whether the errors of
 // all elements are added up, the largest number that counts for the RMS (double), dtype of expected. A team of neighbouring
-// threads adds up one piece of a stretch. Its reads are coalesced, which is several times as fast.
+// threads adds up one piece of a stretch. Its reads are coalesced, which is faster.
 extern "C" __global__ void hone_rms(const u64* table, double* sums) {
   const u64* item = table + (u64)blockIdx.y * kWords;
   const u64 expected = item[1], count = item[3], step = item[4], place = item[8], dtype = item[12];
