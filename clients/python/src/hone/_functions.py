@@ -7,6 +7,8 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ._text import sendable
+
 #: Tool calls for each turn that may fail, such as calls of unknown tools.
 FAILED_CALLS_MAX = 4
 
@@ -103,9 +105,4 @@ def may_call(left: Mapping[str, int], failed: int, turns: int) -> bool:
 
 def refusal(error: Exception) -> str:
     """The text that the model gets if its call failed."""
-    return without_surrogates(f"error: {error}")
-
-
-def without_surrogates(text: str) -> str:
-    """A text that tokenizers take. What a model writes as JSON may have lone surrogates."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return sendable(f"error: {error}")

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from hone._functions import without_surrogates
+from hone._text import sendable
 
 from ._calls import CALLS_MAX, call_of, calls_in, respond_async
 from ._play import AsyncPlay, Settings
@@ -210,7 +210,7 @@ def _wire(call: FunctionCall) -> dict[str, Any]:
     """A call as a chat template reads it."""
     function, _ = OpenAIFunctionCallSchema.from_openai_function_parsed_schema(
         OpenAIFunctionParsedSchema(
-            name=call_of(call.name, None).name, arguments=without_surrogates(call.arguments)
+            name=call_of(call.name, None).name, arguments=sendable(call.arguments)
         )
     )
     wire: dict[str, Any] = {"type": "function", "function": function.model_dump()}
