@@ -375,6 +375,16 @@ Value tolerance_value(const Tolerance& t) {
   return map;
 }
 
+/// What names and describes the task. Clients see it, too.
+Value description_value(const Task& task) {
+  return Value::map({{"dataset", task.dataset},
+                     {"id", task.id},
+                     {"title", task.title},
+                     {"description", task.description},
+                     {"split", task.split},
+                     {"tags", texts_value(task.tags)}});
+}
+
 /// The rules that clients see, too.
 void set_rules(Value& value, const Task& task) {
   value.set("tolerance", tolerance_value(task.tolerance))
@@ -473,21 +483,16 @@ Value task_to_value(const Task& task) {
   for (const auto& [name, b] : task.backends) {
     backends.set(name, backend_value(b));
   }
-  Value value = Value::map({{"dataset", task.dataset},
-                            {"id", task.id},
-                            {"title", task.title},
-                            {"description", task.description},
-                            {"split", task.split},
-                            {"tags", texts_value(task.tags)},
-                            {"entry", task.entry},
-                            {"dims", texts_value(task.dims)},
-                            {"tensors", tensors_value(task)},
-                            {"scalars", scalars_value(task)},
-                            {"arguments", texts_value(task.arguments)},
-                            {"families", std::move(families)},
-                            {"shapes", Value::map({{"shown", shown_value(task.shown)},
-                                                   {"hidden", hidden_value(task.hidden)},
-                                                   {"timed", dims_value(task.timed)}})}});
+  Value value = description_value(task);
+  value.set("entry", task.entry)
+      .set("dims", texts_value(task.dims))
+      .set("tensors", tensors_value(task))
+      .set("scalars", scalars_value(task))
+      .set("arguments", texts_value(task.arguments))
+      .set("families", std::move(families))
+      .set("shapes", Value::map({{"shown", shown_value(task.shown)},
+                                 {"hidden", hidden_value(task.hidden)},
+                                 {"timed", dims_value(task.timed)}}));
   set_rules(value, task);
   value.set("backends", std::move(backends));
   if (!task.flops.empty()) value.set("flops", task.flops);
@@ -544,21 +549,16 @@ Value task_for_client(const Task& whole, std::string_view backend) {
   const std::vector<std::string> languages =
       seen ? task.backends.begin()->second.languages : std::vector<std::string>();
   const std::string language = languages.empty() ? "c++" : languages.front();
-  Value value = Value::map({{"dataset", task.dataset},
-                            {"id", task.id},
-                            {"title", task.title},
-                            {"description", task.description},
-                            {"split", task.split},
-                            {"tags", texts_value(task.tags)},
-                            {"backend", backend},
-                            {"languages", texts_value(languages)},
-                            {"entry", task.entry},
-                            {"signature", signature_of(task, language)},
-                            {"tensors", tensors_value(task)},
-                            {"scalars", scalars_value(task)},
-                            {"arguments", texts_value(task.arguments)},
-                            {"shapes", Value::map({{"shown", shown_value(task.shown)},
-                                                   {"timed", dims_value(task.timed)}})}});
+  Value value = description_value(task);
+  value.set("backend", backend)
+      .set("languages", texts_value(languages))
+      .set("entry", task.entry)
+      .set("signature", signature_of(task, language))
+      .set("tensors", tensors_value(task))
+      .set("scalars", scalars_value(task))
+      .set("arguments", texts_value(task.arguments))
+      .set("shapes",
+           Value::map({{"shown", shown_value(task.shown)}, {"timed", dims_value(task.timed)}}));
   set_rules(value, task);
   return value;
 }
