@@ -27,23 +27,21 @@ class PairsOnDevice : public PairedProtocol {
   explicit PairsOnDevice(const Measurement& m)
       : PairedProtocol(m, std::make_unique<DeviceTimer>(m), make_supply(m)),
         contention_(m.contention),
-        host_(m.input.host) {}
+        input_(m.input) {}
 
   Judgement measure() override {
-    if (host_.quiet != nullptr) {
-      if (const Status quiet = host_.quiet(); !quiet) return fault(quiet.error());
-    }
+    if (Judgement quiet = await_quiet(input_); !passed(quiet)) return quiet;
     if (Judgement still = contention_.expect_still_device(); !passed(still)) return still;
     if (Judgement timed = PairedProtocol::measure(); !passed(timed)) return timed;
     if (Judgement still = contention_.expect_still_device(); !passed(still)) return still;
-    if (host_.share == nullptr) return correct_so_far();
-    const Status shared = host_.share();
+    if (input_.host.share == nullptr) return correct_so_far();
+    const Status shared = input_.host.share();
     return shared ? correct_so_far() : fault(shared.error());
   }
 
  private:
   Contention& contention_;
-  const SessionHost& host_;
+  const SessionInput& input_;
 };
 
 }  // namespace

@@ -13,6 +13,12 @@ std::unique_ptr<Protocol> make_protocol(const Measurement& measurement) {
   return on_device ? make_pairs_on_device(measurement) : make_pairs_on_host(measurement);
 }
 
+Judgement await_quiet(const SessionInput& input) {
+  if (input.host.quiet == nullptr) return correct_so_far();
+  const Status quiet = input.host.quiet();
+  return quiet ? correct_so_far() : fault(quiet.error());
+}
+
 bool has_single_rounds(const SessionInput& input, const Timings& timings) {
   return input.settings.single_call_pairs > 0 && timings.calls > 1 &&
          input.holds(Defence::kSingleRounds);

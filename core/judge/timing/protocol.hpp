@@ -38,6 +38,8 @@ class Protocol {
 ///   a module with host code on a device    the baseline while the submission is frozen or gone (processes/)
 std::unique_ptr<Protocol> make_protocol(const Measurement& measurement);
 
+/// Waits for the device exclusively, until no context is being made on it. On a host there is nothing to wait for.
+Judgement await_quiet(const SessionInput& input);
 /// Whether single-call rounds are timed.
 bool has_single_rounds(const SessionInput& input, const Timings& timings);
 

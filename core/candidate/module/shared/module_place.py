@@ -115,7 +115,7 @@ class Place:
         """Number of torch's failed allocations of device memory in this process; 0 on the processor."""
         if self.device.type == "cpu":
             return 0
-        return int(torch.cuda.memory_stats(self.device).get("num_ooms", 0))
+        return int(torch.cuda.memory_stats_as_nested_dict(self.device).get("num_ooms", 0))
 
     def give_back(self, kept: int = KEPT_BYTES) -> None:
         """Frees the device memory that torch holds without using it, if that is more than `kept` bytes."""

@@ -196,13 +196,6 @@ int BeforeAndAfter::rounds_to_come() const {
   return kWarmRounds + std::max(static_cast<int>(std::min<double>(most, pairs)), kRoundsLeast);
 }
 
-/// Returns once no context is being made on the device.
-Judgement BeforeAndAfter::await_quiet() {
-  if (m_.input.host.quiet == nullptr) return correct_so_far();
-  const Status quiet = m_.input.host.quiet();
-  return quiet ? correct_so_far() : fault(quiet.error());
-}
-
 /// Makes the inputs and expected outputs of the submission's rounds, while nothing is timed.
 Judgement BeforeAndAfter::prepare() {
   const bool has_single_calls = freezes_ && has_single_rounds(m_.input, m_.timings);
@@ -235,11 +228,11 @@ Judgement BeforeAndAfter::end_submission() {
 Judgement BeforeAndAfter::measure() {
   Timings& timings = m_.timings;
   if (!freezes_) {
-    if (Judgement quiet = await_quiet(); !passed(quiet)) return quiet;
+    if (Judgement quiet = await_quiet(m_.input); !passed(quiet)) return quiet;
     if (Judgement judged = time_before(); !passed(judged)) return judged;
   }
   if (Judgement prepared = prepare(); !passed(prepared)) return prepared;
-  if (Judgement quiet = await_quiet(); !passed(quiet)) return quiet;
+  if (Judgement quiet = await_quiet(m_.input); !passed(quiet)) return quiet;
   if (Judgement judged = time_submission(); !passed(judged)) return judged;
   rounds_.store().forget_ahead();
   if (freezes_ && between_.had_the_device()) {
@@ -251,7 +244,7 @@ Judgement BeforeAndAfter::measure() {
     return answers;
   }
   if (Judgement answers = end_submission(); !passed(answers)) return answers;
-  if (Judgement quiet = await_quiet(); !passed(quiet)) return quiet;
+  if (Judgement quiet = await_quiet(m_.input); !passed(quiet)) return quiet;
   if (Judgement judged = time_after(); !passed(judged)) return judged;
   // Rounds are compared one by one; the side with more of them gives those up.
   const std::size_t rounds = std::min(timings.baseline.size(), timings.submission.size());

@@ -35,7 +35,6 @@ class BeforeAndAfter : public Protocol {
   bool all_late(const std::vector<double>& single_call_s) const;
   int rounds_to_come() const;
   Judgement prepare();
-  Judgement await_quiet();
   Judgement time_submission();
   Judgement end_submission();
 
