@@ -29,7 +29,7 @@ LockClock& system_lock_clock();
 /// Lanes that check submissions share the device. To measure, a lane waits until it has the device for timing: the other
 /// lanes keep their processes and memory on it, run nothing, and wait to share it again. For exclusive use, all other lanes
 /// must have left the device. Lanes that wait for timing come before lanes that wait to share, in order. A lane that wants the
-/// device exclusively comes after the lanes that waited to share it before.
+/// device exclusively first waits for the lanes that began to wait for a share before it.
 ///
 /// No wait is silent or endless: every `kWarnSeconds` the log names the lanes that hold the device and their work, and after
 /// `seconds_max` the wait fails.

@@ -20,8 +20,7 @@ class DeviceTimer : public RoundTimer {
   RoundClock& clock_;
 };
 
-/// Both sides are already frozen when measure() begins. They stay frozen until this judge has the device exclusively, and
-/// other judges wait while it times the pairs.
+/// Neither side runs anything until this judge has the device for timing. Other judges wait while it times the pairs.
 class PairsOnDevice : public PairedProtocol {
  public:
   explicit PairsOnDevice(const Measurement& m)

@@ -63,7 +63,8 @@ def write(
         "python": _python_of(wheel),
         "origin": "the wheel in `wheels/`"
         if wheel is not None
-        else "it must be on a package registry, or write this folder again with `--wheel`",
+        else "publish it on a package registry, or delete this folder and write it again with "
+        "`--wheel`",
     }
     files = {path: Template(text).substitute(named) for path, text in _TEMPLATES.items()}
     for path, copied in (("models.py", "_openenv_models.py"), ("client.py", "_openenv_client.py")):

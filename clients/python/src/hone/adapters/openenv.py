@@ -280,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--tools",
         type=tools_argument,
         metavar="NAME=USES,...",
-        help="uses of each tool in an episode, or none: check=4,profile=2",
+        help="uses of each tool in an episode, for example check=4,profile=2; or none",
     )
     parser.add_argument(
         "--sessions", type=int, default=SESSIONS, help=f"sessions at the same time {default}"
@@ -308,7 +308,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if given.wheel is None:
             print(
                 f"wrote {given.write}, without hone-rl: `uv lock` needs hone-rl {__version__} from "
-                "a package registry. To include it: scripts/wheel, then --wheel FILE"
+                "a package registry. To include it, run scripts/wheel, delete "
+                "the folder, and write it again with --wheel FILE"
             )
         else:
             print(f"wrote {given.write}; next: cd {given.write} && uv lock && openenv validate")

@@ -7,8 +7,8 @@
 
 and ``rollout.agent.default_agent_loop: hone``, or a column ``agent_name``. With the option
 ``tools`` the model may call the episode's tools; verl's tool parser reads the calls. After a fault
-of the machine the loop raises, which verl's trainer keeps out of training; with the old worker,
-which has no such way, it masks every token. See docs/trainers/verl.md.
+of the machine the loop raises, and verl's trainer leaves the trajectory out. The old worker cannot
+leave one out, so the loop masks every token there. See docs/trainers/verl.md.
 """
 
 from __future__ import annotations
