@@ -16,6 +16,9 @@ from plan import HOUR
 from server import Server, ServerFailed
 
 LEASE_S = 5.0
+# Of a server whose monotonic clock is changed, too: so long that even a slow machine looks before they are over.
+SABOTAGED_LEASE_S = 60.0
+CLOCK_HOURS_MAX = 72
 OVERDUE_S = 20.0  # seconds by which the end of a lease may go unnoticed
 LOOK_EVERY_S = 0.1
 REAPED, ENDED = 3, 1  # states in the journal
@@ -27,6 +30,7 @@ class Silence:
     def __init__(self, server: Server, orders: Orders, model: Model, seed: int, sabotage: bool) -> None:
         self.server, self.orders, self.model, self.sabotage = server, orders, model, sabotage
         self.draw = random.Random(f"{seed}/leases")
+        self.lease_s = SABOTAGED_LEASE_S if sabotage else LEASE_S
         self.reaped = 0
         self.renewed = 0.0  # when the episode was last named that is not silent
 
@@ -35,14 +39,17 @@ class Silence:
         silent = self._held() - (named is not None)
         self.model.require(silent > 0, "no episode was left open, so that no lease can run out")
         started = time.monotonic()
-        await self.server.spawn(f"server.lease_s={LEASE_S}", f"server.ended_lease_s={LEASE_S}")
+        self.orders["clock_offset_s"] = -CLOCK_HOURS_MAX * HOUR
+        await self.server.spawn(f"server.lease_s={self.lease_s}", f"server.ended_lease_s={self.lease_s}")
         self.orders["step_monotonic"] = int(self.sabotage)
         if not await self.server.ready():
             raise ServerFailed(f"the server with short leases does not start: {self.server.last_words()}")
         ready = time.monotonic()
         await player.connect()
+        hours = CLOCK_HOURS_MAX  # the first step is the largest one forward
         while self.reaped < silent:
-            self.orders["clock_offset_s"] = self.draw.randint(-72, 72) * HOUR
+            self.orders["clock_offset_s"] = hours * HOUR
+            hours = self.draw.randint(-CLOCK_HOURS_MAX, CLOCK_HOURS_MAX)
             if named is not None and not await self._renew(player, named, started):
                 named, silent = None, silent + 1
             assert player.client is not None
@@ -50,7 +57,7 @@ class Silence:
             age = time.monotonic() - started
             if self.reaped > 0:
                 self._require_due(age)
-            overdue = time.monotonic() - ready > LEASE_S + OVERDUE_S
+            overdue = time.monotonic() - ready > self.lease_s + OVERDUE_S
             self.model.require(not overdue, f"{silent - self.reaped} of {silent} leases do not run out")
             if self.model.violations:
                 return
@@ -73,7 +80,7 @@ class Silence:
         return True
 
     def _require_due(self, age: float) -> None:
-        self.model.require(age >= LEASE_S, f"a lease of {LEASE_S} s ran out after {age:.1f} s")
+        self.model.require(age >= self.lease_s, f"a lease of {self.lease_s} s ran out after {age:.1f} s")
 
     async def _gone(self, player: Player, named: Episode | None) -> None:
         for episode in self.model.episodes.values():
