@@ -148,5 +148,91 @@ TEST(Harness, ElementsOutsideTheTolerance_AreCounted) {
   }
 }
 
+/// Addresses that allow reads of sixteen bytes, and others; numbers of elements with and without a rest.
+constexpr std::uint64_t kCounts[] = {1, 15, 64, 1000, 4099};
+constexpr std::uint64_t kOffsets[] = {0, 8};
+
+TEST(Harness, ChangedElementsOfEveryType_AreCounted) {
+  const CUfunction compare = harness_kernel("hone_compare");
+  ASSERT_NE(compare, nullptr);
+  const DeviceMemory sums = memory(sizeof(double));
+  for (std::uint64_t dtype = 0; dtype < dtype_names().size(); ++dtype) {
+    const auto type = static_cast<DType>(dtype);
+    const std::uint64_t size = dtype_size(type);
+    for (const std::uint64_t count : kCounts) {
+      std::vector<char> expected(count * size);
+      fill_tensor(expected.data(), type, count, {"integers", 0, 100}, kSeed);
+      std::vector<char> changed = expected;
+      std::uint64_t wanted = 0;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (i % 7 != 3 && i + 1 != count) continue;
+        fill_tensor(changed.data() + i * size, type, 1, {"constant", 101, 0}, kSeed);
+        ++wanted;
+      }
+      for (const std::uint64_t offset : kOffsets) {
+        const DeviceMemory got = memory(offset + expected.size());
+        const DeviceMemory right = memory(expected.size(), expected.data());
+        HONE_CU(cuMemcpyHtoD_v2(got.at + offset, changed.data(), changed.size()));
+        std::uint64_t item[13] = {got.at + offset, right.at, dtype, count, count};
+        item[5] = word_of(0.5);
+        item[12] = dtype;
+        const DeviceMemory table = memory(sizeof item, item);
+        std::vector<std::uint64_t> results(4, 0);
+        const DeviceMemory results_at = memory(4 * sizeof(std::uint64_t), results.data());
+        HONE_CU(launch(compare, shape(2, 64), table.at, sums.at, results_at.at));
+        HONE_CU(cuCtxSynchronize());
+        HONE_CU(cuMemcpyDtoH_v2(results.data(), results_at.at, 4 * sizeof(std::uint64_t)));
+        EXPECT_EQ(results[0], wanted) << dtype_name(type) << " " << count << " at " << offset;
+        const std::uint64_t first = static_cast<std::uint32_t>(~results[2]);
+        EXPECT_TRUE(first % 7 == 3 || first + 1 == count) << first;
+      }
+    }
+  }
+}
+
+TEST(Harness, LoadedInputs_AreTheMastersAndInspectedByByte) {
+  const CUfunction load = harness_kernel("hone_load"), inspect = harness_kernel("hone_inspect");
+  ASSERT_NE(load, nullptr);
+  ASSERT_NE(inspect, nullptr);
+  constexpr std::uint64_t kBegin = 64, kCanaries = 48;
+  for (const std::uint64_t bytes : kCounts) {
+    std::vector<char> master(bytes);
+    fill_tensor(master.data(), DType::kU8, bytes, {"integers", 0, 255}, kSeed);
+    for (const std::uint64_t offset : kOffsets) {
+      const std::uint64_t payload = kBegin + kCanaries + offset, end = payload + bytes + kCanaries;
+      const DeviceMemory from = memory(bytes, master.data()), arena = memory(end);
+      std::uint64_t item[13] = {arena.at, kBegin, payload, bytes, end, from.at, 0, 1, kSeed};
+      const DeviceMemory table = memory(sizeof item, item);
+      HONE_CU(launch(load, shape(2, 64), table.at));
+      HONE_CU(cuCtxSynchronize());
+      std::vector<char> loaded(bytes);
+      HONE_CU(cuMemcpyDtoH_v2(loaded.data(), arena.at + payload, bytes));
+      EXPECT_EQ(loaded, master) << bytes << " at " << offset;
+      // Untouched, the first and the last byte changed, and a canary on each side.
+      const std::uint64_t nowhere = 0;
+      for (const std::uint64_t at :
+           {nowhere, payload, payload + bytes - 1, payload - 1, payload + bytes}) {
+        char kept = 0;
+        if (at != nowhere) {
+          HONE_CU(cuMemcpyDtoH_v2(&kept, arena.at + at, 1));
+          const char other = static_cast<char>(kept ^ 1);
+          HONE_CU(cuMemcpyHtoD_v2(arena.at + at, &other, 1));
+        }
+        std::uint32_t found[2] = {0, 0};
+        const DeviceMemory found_at = memory(sizeof found, found);
+        HONE_CU(launch(inspect, shape(2, 64), table.at, found_at.at));
+        HONE_CU(cuCtxSynchronize());
+        HONE_CU(cuMemcpyDtoH_v2(found, found_at.at, sizeof found));
+        const bool inside = at >= payload && at < payload + bytes;
+        EXPECT_EQ(found[0], at != nowhere && !inside ? 1u : 0u) << bytes << " at " << at;
+        EXPECT_EQ(found[1], inside ? 1u : 0u) << bytes << " at " << at;
+        if (at != nowhere) {
+          HONE_CU(cuMemcpyHtoD_v2(arena.at + at, &kept, 1));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone

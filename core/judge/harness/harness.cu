@@ -25,6 +25,17 @@ enum { kWords = 13 };
 enum DType { kF32, kF64, kI8, kU8, kI32, kU32, kI64, kF16, kBF16 };
 enum Kind { kNormal, kUniform, kIntegers, kConstant, kCancel, kScaled, kTies, kSparse, kRamp, kOffsets };
 
+// Sixteen bytes, which one instruction reads or writes. Tensors are read by chunks where their addresses allow it.
+struct alignas(16) Chunk {
+  u32 words[4];
+};
+enum { kAtOnce = 4 };  // chunks that a thread reads before it uses the first: one at a time has half of the bandwidth
+__device__ inline bool same(const Chunk& a, const Chunk& b) {
+  return ((a.words[0] ^ b.words[0]) | (a.words[1] ^ b.words[1]) | (a.words[2] ^ b.words[2]) |
+          (a.words[3] ^ b.words[3])) == 0;
+}
+__device__ inline bool holds_chunks(u64 address, u64 other) { return ((address | other) & 15) == 0; }
+
 __device__ inline u64 first() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline u64 stride() { return (u64)gridDim.x * blockDim.x; }
 __device__ inline float float_of(u64 bits) {
@@ -118,6 +129,14 @@ __device__ inline void store_integer(u64 address, u64 dtype, u64 i, i64 value) {
     default: store(address, dtype, i, (double)(float)value); break;
   }
 }
+__device__ inline u64 size_of(u64 dtype) {
+  switch (dtype) {
+    case kI8: case kU8: return 1;
+    case kF16: case kBF16: return 2;
+    case kF64: case kI64: return 8;
+    default: return 4;
+  }
+}
 __device__ inline double element(u64 address, u64 dtype, u64 i) {
   switch (dtype) {
     case kF32: return ((const float*)address)[i];
@@ -180,6 +199,37 @@ extern "C" __global__ void hone_fill(const u64* table) {
 // ---- patterns: poison and canaries ----
 __device__ inline u8 pattern(u64 seed, u64 at) { return (u8)(mixed(seed, at / 4) >> (8 * (at & 3))); }
 
+__device__ inline void copy(Chunk* to, const Chunk* from, u64 chunks) {
+  const u64 step = stride();
+  for (u64 i = first(); i < chunks; i += kAtOnce * step) {
+    Chunk read[kAtOnce];
+    for (u64 n = 0; n < kAtOnce; ++n) {
+      if (i + n * step < chunks) read[n] = from[i + n * step];
+    }
+    for (u64 n = 0; n < kAtOnce; ++n) {
+      if (i + n * step < chunks) to[i + n * step] = read[n];
+    }
+  }
+}
+
+/// Calls differs(i) for each of this thread's chunks i that is not the same in both.
+template <typename Differs>
+__device__ inline void compare_chunks(u64 a_at, u64 b_at, u64 chunks, Differs differs) {
+  const Chunk *const a = (const Chunk*)a_at, *const b = (const Chunk*)b_at;
+  const u64 step = stride();
+  for (u64 i = first(); i < chunks; i += kAtOnce * step) {
+    Chunk one[kAtOnce], other[kAtOnce];
+    for (u64 n = 0; n < kAtOnce; ++n) {
+      const u64 at = i + n * step < chunks ? i + n * step : i;
+      one[n] = a[at];
+      other[n] = b[at];
+    }
+    for (u64 n = 0; n < kAtOnce; ++n) {
+      if (i + n * step < chunks && !same(one[n], other[n])) differs(i + n * step);
+    }
+  }
+}
+
 // Words: arena, begin, payload, bytes, end, source address, kind (0 copy, 1 poison, 2 leave), poison seed, canary seed.
 extern "C" __global__ void hone_load(const u64* table) {
   const u64* item = table + (u64)blockIdx.y * kWords;
@@ -192,10 +242,17 @@ extern "C" __global__ void hone_load(const u64* table) {
   if (kind == 2) return;
   u32* const to = (u32*)(arena + payload);
   const u32* const from = (const u32*)source;
+  const u64 chunks = holds_chunks((u64)to, kind == 0 ? source : 0) ? words / 4 : 0;
   if (kind == 0) {
-    for (u64 i = first(); i < words; i += step) to[i] = from[i];
+    copy((Chunk*)to, (const Chunk*)from, chunks);
+    for (u64 i = 4 * chunks + first(); i < words; i += step) to[i] = from[i];
   } else {
-    for (u64 i = first(); i < words; i += step) to[i] = mixed(poison, payload / 4 + i);
+    for (u64 i = first(); i < chunks; i += step) {
+      Chunk made;
+      for (int word = 0; word < 4; ++word) made.words[word] = mixed(poison, payload / 4 + 4 * i + word);
+      ((Chunk*)to)[i] = made;
+    }
+    for (u64 i = 4 * chunks + first(); i < words; i += step) to[i] = mixed(poison, payload / 4 + i);
   }
   for (u64 at = payload + 4 * words + first(); at < payload + bytes; at += step)
     arena[at] = kind == 0 ? ((const u8*)from)[at - payload] : pattern(poison, at);
@@ -213,13 +270,31 @@ extern "C" __global__ void hone_inspect(const u64* table, u32* found) {
   if (fell) found[2 * blockIdx.y] = 1;
   if (item[5] == 0) return;
   const u32 *now = (const u32*)(arena + payload), *master = (const u32*)item[5];
-  for (u64 i = first(); i < words; i += stride()) changed |= now[i] != master[i];
+  const u64 chunks = holds_chunks((u64)now, (u64)master) ? words / 4 : 0;
+  compare_chunks((u64)now, item[5], chunks, [&](u64) { changed = 1; });
+  for (u64 i = 4 * chunks + first(); i < words; i += stride()) changed |= now[i] != master[i];
   for (u64 at = 4 * words + first(); at < bytes; at += stride())
     changed |= ((const u8*)now)[at] != ((const u8*)master)[at];
   if (changed) found[2 * blockIdx.y + 1] = 1;
 }
 
 // ---- comparing ----
+/// The sum of the squares of a thread's elements, without those above `most`.
+template <int dtype>
+__device__ inline double sum_of_squares(u64 address, u64 at, u64 to, u64 step, double most) {
+  double sum = 0;
+  for (; at + (kAtOnce - 1) * step < to; at += kAtOnce * step) {
+    double read[kAtOnce];
+    for (int n = 0; n < kAtOnce; ++n) read[n] = element(address, dtype, at + n * step);
+    for (int n = 0; n < kAtOnce; ++n) sum += fabs(read[n]) <= most ? read[n] * read[n] : 0;
+  }
+  for (; at < to; at += step) {
+    const double x = element(address, dtype, at);
+    if (fabs(x) <= most) sum += x * x;
+  }
+  return sum;
+}
+
 // Words: got, expected, dtype, count, elements of a stretch that shares one RMS,
 // atol, rtol, rms (doubles), place of its sums, scale in the place of the RMS (double, 0: none), whether the errors of
 // all elements are added up, the largest number that counts for the RMS (double), dtype of expected. A team of neighbouring
@@ -237,10 +312,13 @@ extern "C" __global__ void hone_rms(const u64* table, double* sums) {
     u64 to = from + piece, end = (stretch + 1) * step;
     end = end < count ? end : count;
     to = to < end ? to : end;
+    const u64 begin = from + first() % team;
     double sum = 0;
-    for (u64 at = from + first() % team; at < to; at += team) {
-      const double x = element(expected, dtype, at);
-      if (fabs(x) <= most) sum += x * x;
+    switch (dtype) {
+      case kF32: sum = sum_of_squares<kF32>(expected, begin, to, team, most); break;
+      case kF16: sum = sum_of_squares<kF16>(expected, begin, to, team, most); break;
+      case kBF16: sum = sum_of_squares<kBF16>(expected, begin, to, team, most); break;
+      default: sum = sum_of_squares<kF64>(expected, begin, to, team, most); break;
     }
     if (sum != 0) atomicAdd(sums + place + stretch, sum);
   }
@@ -290,9 +368,9 @@ extern "C" __global__ void hone_compare(const u64* table, const double* sums, u6
   if (scales && !by_stretch) scale = sqrt(sums[item[8]] / (double)count);
   u64 wrong = 0, nans = 0, worst = 0;
   double squares = 0;
-  for (u64 i = first(); i < count; i += stride()) {
+  const auto look = [&](u64 i) {
     const double got = element(got_at, dtype, i), expected = element(expected_at, expected_dtype, i);
-    if (floats && got == expected) continue;  // no error; most elements of an honest answer
+    if (floats && got == expected) return;  // no error; most elements of an honest answer
     double badness = fabs(got - expected);
     bool outside = true;
     if (floats) {
@@ -306,17 +384,30 @@ extern "C" __global__ void hone_compare(const u64* table, const double* sums, u6
         const double error = (badness - atol) / (fabs(expected) + scale);
         if (error <= 1e150) squares += error * error;
       } else if (!outside) {
-        continue;
+        return;
       }
       nans += outside && got != got && expected == expected;
-      badness = badness <= 1e300 ? badness / (limit > 1e-300 ? limit : 1e-300) : 1e300;
+      // In single precision where it has the range: a division of doubles for each element takes as long as the rest.
+      const double divisor = limit > 1e-300 ? limit : 1e-300;
+      if (dtype != kF64 && badness < 1e37 && divisor > 1e-37) {
+        badness = (float)badness / (float)divisor;
+      } else {
+        badness = badness <= 1e300 ? badness / divisor : 1e300;
+      }
     } else if (dtype == kI64 ? ((const i64*)got_at)[i] == ((const i64*)expected_at)[i] : got == expected) {
-      continue;
+      return;
     }
     wrong += outside;
     const u64 key = (u64)bits_of((float)(badness < 3e38 ? badness : 3e38)) << 32 | (0xffffffffu - (u32)i);
     worst = key > worst ? key : worst;
-  }
+  };
+  // Equal bits are no error, whatever the type.
+  const u64 each = 16 / size_of(dtype);
+  const u64 chunks = dtype == expected_dtype && holds_chunks(got_at, expected_at) ? count / each : 0;
+  compare_chunks(got_at, expected_at, chunks, [&](u64 chunk) {
+    for (u64 i = chunk * each; i < (chunk + 1) * each; ++i) look(i);
+  });
+  for (u64 i = chunks * each + first(); i < count; i += stride()) look(i);
   if (worst == 0) return;
   atomicAdd(results + 4 * blockIdx.y, wrong);
   atomicAdd(results + 4 * blockIdx.y + 1, nans);
