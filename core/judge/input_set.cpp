@@ -194,27 +194,51 @@ Round InputSet::run_report(Form form, double timeout_s, std::string* report) con
   return round;
 }
 
+std::vector<InputSet::Output> InputSet::outputs() const {
+  std::vector<Output> all;
+  for (std::size_t call = 0; call < calls(); ++call) {
+    for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
+      if (task_->tensors[t].role != Role::kIn) all.push_back({call, t});
+    }
+  }
+  return all;
+}
+
+CompareOrder InputSet::compare_order(const Output& output, const Layout& layout,
+                                     const std::vector<OutputTolerance>& tolerances) const {
+  const auto& [call, t] = output;
+  const Tensor& tensor = task_->tensors[t];
+  const Region& r = layout.calls[call][t];
+  const auto axes = extents(tensor, dims_);
+  return {r.payload,    exact_.calls[call][t].payload,
+          tensor.dtype, form_dtype(tensor, !task_->narrow_answers),
+          r.elements,   static_cast<std::uint64_t>(axes->back()),
+          tolerances[t]};
+}
+
+Result<bool> InputSet::agree(const Arena& outputs, const Arena& answers, const Layout& layout,
+                             const std::vector<OutputTolerance>& tolerances) const {
+  std::vector<CompareOrder> orders;
+  for (const Output& output : this->outputs()) {
+    CompareOrder order = compare_order(output, layout, tolerances);
+    order.expected = order.got;
+    order.expected_dtype = order.dtype;
+    orders.push_back(std::move(order));
+  }
+  HONE_ASSIGN(const auto found, workbench_->compare(outputs, answers, orders));
+  return !found;
+}
+
 Result<std::optional<Mismatch>> InputSet::compare(
     const Arena& arena, const Layout& layout,
     const std::vector<OutputTolerance>& tolerances) const {
+  const std::vector<Output> all = outputs();
   std::vector<CompareOrder> orders;
-  std::vector<std::pair<std::size_t, std::size_t>> places;  // the call and the tensor of each
-  for (std::size_t call = 0; call < calls(); ++call) {
-    for (std::size_t t = 0; t < task_->tensors.size(); ++t) {
-      const Tensor& tensor = task_->tensors[t];
-      if (tensor.role == Role::kIn) continue;
-      const auto axes = extents(tensor, dims_);
-      const Region& r = layout.calls[call][t];
-      orders.push_back({r.payload, exact_.calls[call][t].payload, tensor.dtype,
-                        form_dtype(tensor, !task_->narrow_answers), r.elements,
-                        static_cast<std::uint64_t>(axes->back()), tolerances[t]});
-      places.emplace_back(call, t);
-    }
-  }
+  for (const Output& output : all) orders.push_back(compare_order(output, layout, tolerances));
   HONE_ASSIGN(auto found, workbench_->compare(arena, reference_->arena(), orders));
   if (!found) return std::optional<Mismatch>();
   Mismatch mismatch = std::move(found->mismatch);
-  const auto& [call, place] = places[found->order];
+  const auto& [call, place] = all[found->order];
   const Tensor& tensor = task_->tensors[place];
   mismatch.tensor = tensor.name;
   mismatch.family = task_->families[families_[call]].name;

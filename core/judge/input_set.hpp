@@ -63,6 +63,10 @@ class InputSet {
   /// name. `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
                                           const std::vector<OutputTolerance>& tolerances) const;
+  /// Whether outputs are within the tolerance of other answers to the same inputs, in the task's own types, which lie at the
+  /// same places of another arena.
+  Result<bool> agree(const Arena& outputs, const Arena& answers, const Layout& layout,
+                     const std::vector<OutputTolerance>& tolerances) const;
   /// Whether canaries are intact after a round, and inputs unchanged unless the task lets a submission change them. `outputs`: the
   /// arena of the round, or a copy of its outputs; inputs are then inspected in `arena`.
   Result<Damage> damage(const Arena& outputs, const Arena& arena, const Layout& layout,
@@ -76,6 +80,13 @@ class InputSet {
   InputSet(const Task& task, Runner& reference, Workbench& workbench)
       : task_(&task), reference_(&reference), workbench_(&workbench) {}
   enum class Part { kAll, kInputs, kOutputs };
+  struct Output {
+    std::size_t call, tensor;
+  };
+  std::vector<Output> outputs() const;
+  /// For the reference's answer.
+  CompareOrder compare_order(const Output& output, const Layout& layout,
+                             const std::vector<OutputTolerance>& tolerances) const;
   Status put(const Runner& runner, const Layout& layout, std::uint64_t secret, Part part) const;
   Round run_reference(Form form, double timeout_s, Order order = Order::kRun) const;
   void point(Runner& runner, std::size_t slot, const std::vector<Region>& regions,

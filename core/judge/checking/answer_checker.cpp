@@ -56,14 +56,19 @@ Judgement AnswerChecker::compare(const PreparedRound& prepared, const Arena& out
   return correct_so_far();
 }
 
+Judgement AnswerChecker::inspect(const PreparedRound& prepared, const Arena& outputs) const {
+  const auto damage =
+      prepared.set.damage(outputs, input_.submission.arena(), prepared.layout, prepared.secret);
+  if (!damage) return fault(damage.error());
+  if (damage->words.empty()) return correct_so_far();
+  Judgement judged = wrong(damage->words + " (" + shape_text(prepared.trial) + ")");
+  judged.verdict.caught = damage->caught;
+  return judged;
+}
+
 Judgement AnswerChecker::check(std::vector<PreparedRound>& prepared, const Arena& outputs) const {
   for (const PreparedRound& p : prepared) {
-    const auto damage = p.set.damage(outputs, input_.submission.arena(), p.layout, p.secret);
-    if (!damage) return fault(damage.error());
-    if (damage->words.empty()) continue;
-    Judgement judged = wrong(damage->words + " (" + shape_text(p.trial) + ")");
-    judged.verdict.caught = damage->caught;
-    return judged;
+    if (Judgement intact = inspect(p, outputs); !passed(intact)) return intact;
   }
   for (PreparedRound& p : prepared) {
     if (Judgement answered = answer(p); !passed(answered)) return answered;
@@ -80,6 +85,18 @@ Judgement AnswerChecker::check(std::vector<PreparedRound>& prepared, const Arena
     return judged;
   }
   return correct_so_far();
+}
+
+/// Rationale: the baseline has just been timed with the same inputs, so its answers cost no further call of the reference.
+/// They only spare that call: if the submission's outputs differ from them, the reference answers.
+Judgement AnswerChecker::check_beside(PreparedRound timed, const Arena& outputs,
+                                      const Arena& baseline) const {
+  const auto agree = timed.set.agree(outputs, baseline, timed.layout, tolerances_);
+  if (!agree) return fault(agree.error());
+  if (!*agree) return check_timed(std::move(timed), outputs);
+  Judgement intact = inspect(timed, outputs);
+  if (!passed(intact)) intact.verdict.stage = VerdictStage::kMeasure;
+  return intact;
 }
 
 Judgement AnswerChecker::check_timed(PreparedRound timed, const Arena& outputs) const {

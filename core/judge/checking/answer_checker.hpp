@@ -25,8 +25,12 @@ class AnswerChecker {
   Judgement check(std::vector<PreparedRound>& prepared, const Arena& outputs) const;
   /// The same for a timed round.
   Judgement check_timed(PreparedRound timed, const Arena& outputs) const;
+  /// The same, if the baseline computes what the reference does, and its arena holds its outputs of the same inputs.
+  Judgement check_beside(PreparedRound timed, const Arena& outputs, const Arena& baseline) const;
 
  private:
+  /// Looks for damage outside of the outputs.
+  Judgement inspect(const PreparedRound& prepared, const Arena& outputs) const;
   Judgement make_room(const Layout& layout) const;
   Judgement compare(const PreparedRound& prepared, const Arena& outputs,
                     std::optional<Mismatch>& found) const;

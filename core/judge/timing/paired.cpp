@@ -38,7 +38,9 @@ class InPlaceSupply : public RoundSupply {
       if (!*settled) return late_outputs();
     }
     if (!input_.holds(Defence::kTimedAnswers)) return correct_so_far();
-    return answers_.check_timed(std::move(timed), outputs);
+    if (!input_.task.tolerance.from_reference)
+      return answers_.check_timed(std::move(timed), outputs);
+    return answers_.check_beside(std::move(timed), outputs, input_.baseline.runner->arena());
   }
 
  private:
