@@ -56,8 +56,10 @@ TaskHomes::Times& TaskHomes::own_times(const std::string& task) {
 }
 
 void TaskHomes::add_preparation(const std::string& task, double seconds) {
-  add(own_times(task).preparation_s, seconds);
-  add(of_all_.preparation_s, seconds);
+  Times& own = own_times(task);
+  const auto which = own.first_preparation_s ? &Times::preparation_s : &Times::first_preparation_s;
+  add(own.*which, seconds);
+  add(of_all_.*which, seconds);
 }
 
 void TaskHomes::add_evaluation(const std::string& task, double seconds) {
@@ -68,9 +70,13 @@ void TaskHomes::add_evaluation(const std::string& task, double seconds) {
 TaskHomes::Times TaskHomes::times_of(const std::string& task) const {
   Times times = of_all_;
   const auto own = times_.find(task);
-  if (own == times_.end()) return times;
-  if (own->second.preparation_s) times.preparation_s = own->second.preparation_s;
-  if (own->second.evaluation_s) times.evaluation_s = own->second.evaluation_s;
+  const auto take = [&](std::optional<double> Times::*which) {
+    if (own != times_.end() && own->second.*which) times.*which = own->second.*which;
+  };
+  take(&Times::first_preparation_s);
+  take(&Times::preparation_s);
+  take(&Times::evaluation_s);
+  if (!times.preparation_s) times.preparation_s = times.first_preparation_s;
   return times;
 }
 

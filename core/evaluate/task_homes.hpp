@@ -31,7 +31,7 @@ class TaskHomes {
   void begin(std::size_t lane, const std::string& task);
   /// The lane has finished its submission, if it had one.
   void end(std::size_t lane);
-  /// The time in which a lane has prepared the task (s).
+  /// The time in which a lane has prepared the task (s); called for each preparation.
   void add_preparation(const std::string& task, double seconds);
   /// The time of an evaluation without a preparation (s).
   void add_evaluation(const std::string& task, double seconds);
@@ -43,9 +43,9 @@ class TaskHomes {
   int rank(std::size_t lane, const std::string& task, double idle_s) const;
 
  private:
-  /// Moving averages (s).
+  /// Moving averages (s). The first preparation of a task also finds what later ones are told.
   struct Times {
-    std::optional<double> preparation_s, evaluation_s;
+    std::optional<double> first_preparation_s, preparation_s, evaluation_s;
   };
   struct Lane {
     std::set<std::string> ready;

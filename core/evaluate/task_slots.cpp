@@ -23,6 +23,14 @@ bool can_serve(ProcessPool::Kind kind, ProcessPool::Kind wanted) {
          (kind == ProcessPool::Kind::kReplayer && wanted == ProcessPool::Kind::kCandidate);
 }
 
+/// Tells a reference's process the level of structure that an earlier one has found (module_reference.py).
+void tell_structure(FormPlans& plans, const Task& task, const ReferenceError& known) {
+  const auto varied = plans.find(Form::kVaried);
+  if (!known.structure || varied == plans.end()) return;
+  varied->second = host_plan(
+      task, std::string(enum_name(Form::kVaried)) + "_" + std::to_string(*known.structure));
+}
+
 }  // namespace
 
 std::string installed_key(const std::string& task_key, TrustedRole role) {
@@ -285,6 +293,8 @@ Status TaskSlots::ask(const SlotRequest& request, TrustedRole role, const Code& 
     install.known_times = findings_.baseline_times.find(install.key);
   } else if (task.tolerance.from_reference) {
     install.known_error = findings_.reference_errors.find(install.key);
+    if (install.known_error && options_.measure.defences.holds(Defence::kSpikes))
+      tell_structure(install.plans, task, *install.known_error);
   }
   const bool is_known = install.known_times || install.known_error;
   const PassedProcess handed{*process.process, process.socket.get()};

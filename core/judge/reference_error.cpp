@@ -39,6 +39,7 @@ ReferenceError larger(const ReferenceError& x, const ReferenceError& y) {
   ReferenceError both = x;
   both.in_double = x.in_double && y.in_double;
   both.memory_bytes = std::max(x.memory_bytes, y.memory_bytes);
+  if (!both.structure) both.structure = y.structure;
   for (std::size_t i = 0; i < std::min(x.outputs.size(), y.outputs.size()); ++i) {
     const ReferenceError::Output& other = y.outputs[i];
     ReferenceError::Output& most = both.outputs[i];

@@ -6,6 +6,8 @@
 namespace hone {
 namespace {
 
+constexpr std::int64_t kStructureMax = 3;  // levels in module_structure.py
+
 Value error_to_value(const OutputError& e) {
   return Value::array({e.element, e.norm, e.wide_element, e.wide_norm, e.share});
 }
@@ -39,9 +41,11 @@ Value reference_error_to_value(const ReferenceError& error) {
     if (output.allowed) one.set("allowed", error_to_value(*output.allowed));
     outputs.push(std::move(one));
   }
-  return Value::map({{"outputs", std::move(outputs)},
-                     {"in_double", error.in_double},
-                     {"memory_bytes", error.memory_bytes}});
+  Value value = Value::map({{"outputs", std::move(outputs)},
+                            {"in_double", error.in_double},
+                            {"memory_bytes", error.memory_bytes}});
+  if (error.structure) value.set("structure", *error.structure);
+  return value;
 }
 
 Result<ReferenceError> reference_error_from_value(const Value& value) {
@@ -49,6 +53,8 @@ Result<ReferenceError> reference_error_from_value(const Value& value) {
   ReferenceError error;
   error.in_double = f.flag("in_double");
   error.memory_bytes = static_cast<std::uint64_t>(f.integer("memory_bytes", 0, INT64_MAX));
+  if (f.has("structure"))
+    error.structure = static_cast<int>(f.integer("structure", 0, kStructureMax));
   if (const Value* outputs = f.array("outputs")) {
     for (const Value& output : outputs->as_array()) {
       const Value* own = output.find("own");

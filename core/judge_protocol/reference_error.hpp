@@ -30,6 +30,8 @@ struct ReferenceError {
       true;  ///< exact answers are computed in double, not in the reference's own types
   std::uint64_t memory_bytes =
       0;  ///< that a call of the reference needs beyond its inputs and parameters
+  /// Level of the structure of varied inputs (module_structure.py); none if it has made none. Finding it takes several calls.
+  std::optional<int> structure = std::nullopt;
 };
 
 /// [element, norm, wide element, wide norm, share], as module_reference.py writes it.

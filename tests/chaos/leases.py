@@ -16,7 +16,7 @@ from plan import HOUR
 from server import Server, ServerFailed
 
 LEASE_S = 5.0
-# Of a server whose monotonic clock is changed, too: so long that even a slow machine looks before they are over.
+# Of a server whose monotonic clock is changed, too. A slow machine asks for the metrics well before they are over.
 SABOTAGED_LEASE_S = 60.0
 CLOCK_HOURS_MAX = 72
 OVERDUE_S = 20.0  # seconds by which the end of a lease may go unnoticed

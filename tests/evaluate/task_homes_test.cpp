@@ -111,6 +111,21 @@ TEST(TaskHomes, TaskThatIsCheapToPrepare_IsHelpedAtOnce) {
   EXPECT_GE(homes.rank(1, "native", 0), 0);
 }
 
+/// The first one has found the reference's error and the baseline's times. Those after it are told.
+TEST(TaskHomes, FurtherPreparations_AreExpectedToTakeAsLongAsOthersDid) {
+  TaskHomes homes = homes_with_times();
+  homes.add_waiting("known");
+  homes.add_waiting("known");
+  EXPECT_LT(homes.rank(1, "known", 0), 0);
+  homes.add_preparation("known", 0.5);
+  EXPECT_GE(homes.rank(1, "known", 0), 0);
+  homes.add_preparation("other", 2);
+  homes.add_evaluation("other", 1);
+  homes.set_ready(0, {"known", "other"});
+  homes.add_waiting("other");
+  EXPECT_GE(homes.rank(1, "other", 0), 0) << "known of another task only";
+}
+
 TEST(TaskHomes, SubmissionWithoutATask_IsTakenByAnyLane) {
   TaskHomes homes = homes_with_times();
   homes.add_waiting("");

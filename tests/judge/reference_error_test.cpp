@@ -57,17 +57,21 @@ TEST(Widened, FlippedElements_AreAllowedUpToAMultiple) {
 
 TEST(ReferenceError, Errors_RoundTripAndMerge) {
   const auto read = reference_error_from_json(
-      R"({"outputs":[{"own":[1e-6,1e-7,0,0,0],"allowed":[2e-3,2e-4,0,0,0]}],"in_double":true,"memory_bytes":1000})");
+      R"({"outputs":[{"own":[1e-6,1e-7,0,0,0],"allowed":[2e-3,2e-4,0,0,0]}],"in_double":true,"memory_bytes":1000,"structure":2})");
   ASSERT_TRUE(read) << read.error().message;
   const auto again = reference_error_from_value(reference_error_to_value(*read));
   ASSERT_TRUE(again);
   EXPECT_DOUBLE_EQ(again->outputs[0].allowed->norm, 2e-4);
+  EXPECT_EQ(again->structure, 2);
   ReferenceError other = *read;
   other.in_double = false;
+  other.structure.reset();
   other.memory_bytes = 10;
   other.outputs[0].own.norm = 1e-3;
   const ReferenceError both = larger(*read, other);
   EXPECT_FALSE(both.in_double);
+  EXPECT_EQ(both.structure, 2);
+  EXPECT_EQ(larger(other, *read).structure, 2);
   EXPECT_EQ(both.memory_bytes, 1000u);
   EXPECT_DOUBLE_EQ(both.outputs[0].own.norm, 1e-3);
   EXPECT_DOUBLE_EQ(both.outputs[0].own.element, 1e-6);
@@ -75,7 +79,8 @@ TEST(ReferenceError, Errors_RoundTripAndMerge) {
 
 TEST(ReferenceError, BrokenReports_AreNamed) {
   for (const char* text :
-       {"", "{}", R"({"outputs":[{}],"in_double":true,"memory_bytes":1})",
+       {"", "{}", R"({"outputs":[],"in_double":true,"memory_bytes":1,"structure":4})",
+        R"({"outputs":[{}],"in_double":true,"memory_bytes":1})",
         R"({"outputs":[{"own":[1,2]}],"in_double":true,"memory_bytes":1})",
         R"({"outputs":[{"own":[1,2,3,4,-5]}],"in_double":true,"memory_bytes":1})"}) {
     EXPECT_FALSE(reference_error_from_json(text)) << text;

@@ -12,10 +12,13 @@ from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
 torch.manual_seed(1)  # of the plain values: torch begins with a seed of chance
 
 def structured(tensor, seed, level=FULL):
-    given = tensor.clone()
     torch.manual_seed(seed)
-    structure_all([given], [Structure(tensor)], level)
-    return given
+    made, in_place = torch.empty_like(tensor), tensor.clone()
+    structure_all([made], [tensor], [Structure(tensor)], level, [1.0])
+    torch.manual_seed(seed)
+    structure_all([in_place], [in_place], [Structure(tensor)], level, [1.0])
+    assert torch.equal(made, in_place)
+    return made
 """
 
 PARTS = """
@@ -111,6 +114,11 @@ assert made.level == FULL and not made.trusted_double
 assert torch.equal(filled("x + 1")[1], x)
 made, x, mean = filled("x - self.mean", True)
 assert made.level == MIDDLE and mean.abs().max() > 0.01
+made, told, mean = filled("x - self.mean", True, f"varied_{MIDDLE}")
+assert made.level == MIDDLE and torch.equal(told, x), "the level is told, and nothing else changes"
+made.prepare_double()
+made.run_error([0, 1 << 16, 1 << 17, 7])
+assert json.loads(made.report)["structure"] == MIDDLE
 made, plain, mean = filled("x - self.mean", True, "plain_varied")
 assert not mean.any() and plain.median() > 2 * x.median()
 # Numbers that only such inputs lose, an exception that only they raise, and an error that only they have.

@@ -3,7 +3,14 @@
 VARIED = """
 import sys
 import torch
-from module_values import vary
+from module_values import Variation
+
+def vary(floats):
+    variation = Variation([one.shape for one in floats])
+    for one, scale in zip(floats, variation.take_scales(), strict=True):
+        assert scale == 1 or not any(variation.mixes)
+        one.mul_(scale)
+    variation.apply(floats)
 
 torch.manual_seed(0)
 least, mixes = 1.0, []

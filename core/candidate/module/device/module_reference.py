@@ -25,11 +25,12 @@ from module_precision import (
 from module_shortcuts import all_shortcuts
 from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
 from module_tf32 import strict
-from module_values import constructor_arguments, count, flat, is_varied, vary
+from module_values import Variation, constructor_arguments, count, flat, is_varied
 
 # The entries of a reference.
 INPUTS = "inputs"  # makes inputs as get_inputs() does
 VARIED = "varied"  # makes varied inputs
+KNOWN_LEVEL = "varied_"  # the same, with this level of structure, which another process has found
 EXACT = "exact"  # computes exact answers
 OWN = "own"  # computes its own answers, as doubles
 REFERENCE = "reference"  # computes its own answers, in its own types
@@ -92,6 +93,8 @@ class Reference(Artifact):
 
     def entry(self, name: str) -> Callable[[list[int]], None]:
         self.model = self.model or self.bind_model(self.factory(), self.meta["module"])
+        if name.startswith(KNOWN_LEVEL):
+            name, self.level = VARIED, int(name.removeprefix(KNOWN_LEVEL))
         if name in (INPUTS, VARIED, *PLAIN):
             is_plain = name in PLAIN
             self.base = self.base or self.parameters_made(is_plain)
@@ -246,10 +249,10 @@ class Reference(Artifact):
         if shortened.used:
             for output, mine, right in zip(found, allowed, exact, strict=True):
                 output["allowed"] = rounded(error_of(mine, right))
-        self.report = json.dumps(
-            {"outputs": found, "in_double": bool(self.double), "memory_bytes": max(0, most)},
-            separators=(",", ":"),
-        )
+        report = {"outputs": found, "in_double": bool(self.double), "memory_bytes": max(0, most)}
+        if self.level is not None:
+            report["structure"] = self.level
+        self.report = json.dumps(report, separators=(",", ":"))
         del allowed, exact
         self.give_back()
 
@@ -321,6 +324,24 @@ class Reference(Artifact):
             self.double, self.trusted_double, self.keeps_kind = kept
             self.give_back()
 
+    def put_varied(self, made: list[tuple[torch.Tensor, torch.Tensor]], level: int) -> None:
+        """Writes values to their places; those that may be varied with structure, scaled and mixed."""
+        if self.varied is None:
+            self.varied = [is_varied(value) for _, value in made]
+        floats, values = [], []
+        for (to, value), is_so in zip(made, self.varied, strict=True):
+            if not is_so:
+                to.copy_(value)
+                continue
+            same = (value.dtype, value.device, value.shape) == (to.dtype, to.device, to.shape)
+            floats.append(to)
+            values.append(value if same and value.is_contiguous() else to.copy_(value))
+        if self.structures is None:
+            self.structures = [Structure(value) for value in values]
+        variation = Variation([to.shape for to in floats])
+        structure_all(floats, values, self.structures, level, variation.take_scales())
+        variation.apply(floats)
+
     def fill(self, places: Places, seed: int, varied: bool, level: int) -> None:
         """Makes the inputs and parameters of one call.
 
@@ -328,28 +349,26 @@ class Reference(Artifact):
         and makes all parameters of a tensor together.
         """
         PLACE.seed(seed)
-        made: list[torch.Tensor] = []
+        made: list[tuple[torch.Tensor, torch.Tensor]] = []  # the place of each tensor, and its value
 
-        def put(spec: Spec, value: Any) -> None:
+        def add(spec: Spec, value: Any) -> None:
             if "tensor" in spec:
-                made.append(self.tensor(places, spec).copy_(torch.as_tensor(value)))
+                made.append((self.tensor(places, spec), torch.as_tensor(value)))
             elif "list" in spec:
                 for one, inner in zip(spec["list"], value, strict=True):
-                    put(one, inner)
+                    add(one, inner)
 
         with PLACE.device:
             given = self.module.get_inputs()
         for spec, value in zip(self.meta["inputs"], given, strict=True):
-            put(spec, value)
+            add(spec, value)
         del given
         if varied:
-            if self.varied is None:
-                self.varied = [is_varied(value) for value in made]
-            floats = [value for value, is_so in zip(made, self.varied, strict=True) if is_so]
-            if self.structures is None:
-                self.structures = [Structure(value) for value in floats]
-            structure_all(floats, self.structures, level)
-            vary(floats)
+            self.put_varied(made, level)
+        else:
+            for to, value in made:
+                to.copy_(value)
+        made.clear()
         self.give_back()
         assert self.base is not None
         parameters, others = self.base

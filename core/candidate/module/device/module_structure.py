@@ -113,27 +113,40 @@ class Structure:
             mask = factor if mask is None else factor * mask
         yield mask
 
-    def apply(self, tensor: torch.Tensor, draws: Iterator[float], level: int) -> None:
-        """Changes the tensor in place. `draws`: self.draws random numbers."""
+    def put(self, to: torch.Tensor, value: torch.Tensor, draws: Iterator[float], level: int, scale: float) -> None:
+        """Writes the value to a tensor, scaled and with structure. `draws`: self.draws random numbers.
+
+        Both are contiguous and of one form; they may be the same. Rationale: each pass over a large tensor takes
+        milliseconds. So the first mask and the scale are applied while the value is copied.
+        """
         if level == NONE or not self.axes:
+            torch.mul(value, scale, out=to)
             return
-        flat = tensor.view(-1)
-        factors = self.factors(draws, level, tensor.device)
+        first, *others = self.masks(self.factors(draws, level, to.device))
         if has_spikes := level >= MIDDLE and self.spikes > 0:
-            places = torch.randint(count(tensor.shape), (self.spikes,), device=tensor.device)
-            kept = flat[places]
-        view = self.view(tensor)
-        for mask in self.masks(factors):
+            places = torch.randint(count(to.shape), (self.spikes,), device=to.device)
+            kept = value.view(-1)[places].mul_(scale)
+        view = self.view(to)
+        if view.numel() == to.numel():
+            torch.mul(self.view(value), first * scale, out=view)
+        else:  # the view leaves some elements out
+            torch.mul(value, scale, out=to)
+            view.mul_(first)
+        for mask in others:
             view.mul_(mask)
         if has_spikes:
-            flat[places] = kept
+            to.view(-1)[places] = kept
 
 
-def structure_all(floats: list[torch.Tensor], structures: list[Structure], level: int) -> None:
-    """Gives each of these tensors its own structure."""
-    if level == NONE:
-        return
-    draws = iter(torch.rand(sum(structure.draws for structure in structures)).tolist())  # one call, as in vary()
-    for tensor, structure in zip(floats, structures, strict=True):
+def structure_all(
+    places: list[torch.Tensor],
+    values: list[torch.Tensor],
+    structures: list[Structure],
+    level: int,
+    scales: list[float],
+) -> None:
+    """Writes the values to their places, each scaled and with a structure of its own."""
+    draws = iter(torch.rand(sum(structure.draws for structure in structures)).tolist())  # one call, as in Variation
+    for to, value, structure, scale in zip(places, values, structures, scales, strict=True):
         own = iter([next(draws) for _ in range(structure.draws)])
-        structure.apply(tensor, own, level)
+        structure.put(to, value, own, level, scale)

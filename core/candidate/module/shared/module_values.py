@@ -46,7 +46,7 @@ def flat(result: Any, stranger: type[Exception] | None = None) -> list[torch.Ten
 
 
 def is_varied(tensor: torch.Tensor) -> bool:
-    """Whether vary() may change this input. A tensor of whole numbers, such as a mask or classes, must stay as it is.
+    """Whether this input may be varied. A tensor of whole numbers, such as a mask or classes, must stay as it is.
 
     Looking waits for the device, and a copy of a large tensor costs memory, so it looks at the first elements.
     """
@@ -54,21 +54,37 @@ def is_varied(tensor: torch.Tensor) -> bool:
     return tensor.is_floating_point() and tensor.numel() > 0 and not torch.equal(some, some.round())
 
 
-def vary(floats: list[torch.Tensor]) -> None:
-    """Changes the inputs' distribution by secret amounts, so that no answer follows from the distribution alone.
+class Variation:
+    """Changes the distribution of tensors by secret amounts, so that no answer follows from the distribution alone.
 
     Tensors are scaled down, and tensors of one shape are mixed. Some stay as they are, never all. Values keep their
     sign and stay within their bounds.
     """
-    pairs = [(i, j) for i in range(len(floats)) for j in range(i) if floats[i].shape == floats[j].shape]
-    draws = iter(torch.rand(2 * (len(pairs) + len(floats) + 1)).tolist())  # one call: each takes microseconds
-    mixed, scaled = some_of(pairs, draws), some_of(range(len(floats)), draws)
-    for i, tensor in enumerate(floats):
-        for j in range(i):
-            if (i, j) in mixed:
-                tensor.lerp_(floats[j].to(tensor.dtype), 0.5 * next(draws))
-        if i in scaled:
-            tensor.mul_(0.25 + 0.75 * next(draws))
+
+    def __init__(self, shapes: list[torch.Size]) -> None:
+        pairs = [(i, j) for i in range(len(shapes)) for j in range(i) if shapes[i] == shapes[j]]
+        draws = iter(torch.rand(2 * (len(pairs) + len(shapes) + 1)).tolist())  # one call: each takes microseconds
+        mixed, scaled = some_of(pairs, draws), some_of(range(len(shapes)), draws)
+        self.mixes: list[dict[int, float]] = []  # of each tensor: the weights of those before it
+        self.scales: list[float] = []  # of each tensor, after it was mixed
+        for i in range(len(shapes)):
+            self.mixes.append({j: 0.5 * next(draws) for j in range(i) if (i, j) in mixed})
+            self.scales.append(0.25 + 0.75 * next(draws) if i in scaled else 1.0)
+
+    def take_scales(self) -> list[float]:
+        """The scales, for the caller to apply before apply(): only if no tensors are mixed, else ones."""
+        if any(self.mixes):
+            return [1.0] * len(self.scales)
+        taken, self.scales = self.scales, [1.0] * len(self.scales)
+        return taken
+
+    def apply(self, floats: list[torch.Tensor]) -> None:
+        """Changes the tensors in place."""
+        for tensor, mixes, scale in zip(floats, self.mixes, self.scales, strict=True):
+            for j, weight in mixes.items():
+                tensor.lerp_(floats[j].to(tensor.dtype), weight)
+            if scale != 1:
+                tensor.mul_(scale)
 
 
 def some_of(things: Sequence[T], draws: Iterator[float]) -> set[T]:
