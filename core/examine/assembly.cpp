@@ -38,6 +38,7 @@ struct Function {
   std::string_view name;
   std::vector<Instruction> code;
   std::vector<Loop> loops;
+  bool is_kernel = false;  ///< of PTX
 };
 
 /// Counts the steps of work, and records what was left out because of a limit.
@@ -127,8 +128,11 @@ class Reader {
     line = trimmed(line.substr(0, line.find("//")));
     if (line.empty() || line.starts_with("#") || full_) return;
     if (line.starts_with(".loc")) return read_line(line.substr(4));
-    if (const std::size_t entry = line.find(".entry "); entry != std::string_view::npos)
-      return begin_function(name_at(trimmed(line.substr(entry + 7))));
+    if (const std::size_t entry = line.find(".entry "); entry != std::string_view::npos) {
+      begin_function(name_at(trimmed(line.substr(entry + 7))));
+      if (!full_) functions_.back().is_kernel = true;
+      return;
+    }
     const std::string_view name = name_at(line);
     if (!name.empty() && line.substr(name.size()).starts_with(":")) return read_label(name);
     if (line.starts_with(".") || functions_.empty()) return;
@@ -158,7 +162,7 @@ class Reader {
       full_ = true;
       return;
     }
-    functions_.push_back({name, {}, {}});
+    functions_.push_back({name, {}, {}, false});
     labels_.clear();
     line_ = 0;
     returned_ = 0;
@@ -226,6 +230,7 @@ void count_device(std::string_view word, CodeBlock& block) {
   if (word.starts_with("bar.") || word.starts_with("barrier.")) ++block.barriers;
   if (word.starts_with("div.") || word.starts_with("rem.")) ++block.divisions;
   if (word.starts_with("call")) ++block.calls;
+  if (word.starts_with("fma.")) ++block.multiply_adds;
 }
 
 /// A block without its text, and where its instructions are.
@@ -306,6 +311,33 @@ void add_blocks(Function& function, Budget& budget, std::vector<Found>& found) {
   }
 }
 
+/// The instructions with the number of loops around each.
+std::vector<DeviceInstruction> with_depths(const Function& function) {
+  std::vector<std::int64_t> steps(function.code.size() + 1);
+  for (const Loop& loop : function.loops) {
+    ++steps[loop.begin];
+    --steps[loop.end + 1];
+  }
+  std::vector<DeviceInstruction> code;
+  std::int64_t depth = 0;
+  for (std::size_t i = 0; i < function.code.size(); ++i) {
+    depth += steps[i];
+    code.push_back({function.code[i].text, function.code[i].line, depth});
+  }
+  return code;
+}
+
+void add_accesses(const Function& function, Budget& budget, std::vector<LaneAccess>& found) {
+  constexpr const char* kAddressesLeft = "addresses: a kernel is too long";
+  if (!function.is_kernel) return;
+  if (function.code.size() > kLaneInstructionsMax) {
+    budget.leave_out(kAddressesLeft);
+  } else if (budget.spend(kLanePassesMax * function.code.size(), kAddressesLeft)) {
+    for (LaneAccess& access : lane_accesses(function.name, with_depths(function)))
+      found.push_back(std::move(access));
+  }
+}
+
 }  // namespace
 
 CodeListing code_blocks(std::string_view assembly, std::string_view source_name,
@@ -317,7 +349,13 @@ CodeListing code_blocks(std::string_view assembly, std::string_view source_name,
   Reader reader(files_of(assembly, source_name, budget), budget);
   for_each_line(assembly, [&](std::string_view line) { reader.read(line); });
   std::vector<Found> found;
-  for (Function& function : reader.functions()) add_blocks(function, budget, found);
+  for (Function& function : reader.functions()) {
+    add_blocks(function, budget, found);
+    add_accesses(function, budget, listing.accesses);
+  }
+  std::stable_sort(listing.accesses.begin(), listing.accesses.end(),
+                   [](const LaneAccess& a, const LaneAccess& b) { return a.depth > b.depth; });
+  if (listing.accesses.size() > kAccessesMax) listing.accesses.resize(kAccessesMax);
   const auto rank = [](const Found& one) {
     const CodeBlock& block = one.block;
     return std::tuple(block.is_loop, block.vector > 0, block.depth, block.instructions);
@@ -336,11 +374,17 @@ Value code_block_to_value(const CodeBlock& block) {
                   {"lines", block.line_first > 0 ? Value::array({block.line_first, block.line_last})
                                                  : Value()},
                   {"instructions", block.instructions}});
-  const std::pair<const char*, std::int64_t> counts[] = {
-      {"vector", block.vector},           {"scalar", block.scalar}, {"gathers", block.gathers},
-      {"divisions", block.divisions},     {"calls", block.calls},   {"global", block.global},
-      {"global_wide", block.global_wide}, {"shared", block.shared}, {"local", block.local},
-      {"barriers", block.barriers}};
+  const std::pair<const char*, std::int64_t> counts[] = {{"vector", block.vector},
+                                                         {"scalar", block.scalar},
+                                                         {"gathers", block.gathers},
+                                                         {"divisions", block.divisions},
+                                                         {"calls", block.calls},
+                                                         {"global", block.global},
+                                                         {"global_wide", block.global_wide},
+                                                         {"shared", block.shared},
+                                                         {"local", block.local},
+                                                         {"barriers", block.barriers},
+                                                         {"multiply_adds", block.multiply_adds}};
   for (const auto& [name, count] : counts) {
     if (count > 0) value.set(name, count);
   }

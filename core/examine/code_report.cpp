@@ -10,6 +10,7 @@ CodeReport read_code_report(std::string_view assembly, std::string_view remarks,
   CodeListing listing = code_blocks(assembly, source_name, CodeReport::kBlocksMax, kBlockBytesMax);
   CodeReport report{
       .blocks = std::move(listing.blocks),
+      .accesses = std::move(listing.accesses),
       .loops = loop_remarks(remarks.substr(0, kCodeTextMax), source_name, CodeReport::kLoopsMax),
       .kernels = kernel_resources(remarks.substr(0, kCodeTextMax), CodeReport::kKernelsMax),
       .left_out = std::move(listing.left_out)};

@@ -16,6 +16,7 @@ struct CodeReport {
   static constexpr std::size_t kBlocksMax = 32, kLoopsMax = 32, kKernelsMax = 16;
 
   std::vector<CodeBlock> blocks = {};
+  std::vector<LaneAccess> accesses = {};
   std::vector<LoopRemark> loops = {};
   std::vector<KernelResources> kernels = {};
   std::vector<std::string> left_out = {};  ///< what exceeded a limit, for people

@@ -15,6 +15,15 @@ Value shape_value(const std::uint32_t (&shape)[3]) {
   return Value::array({std::int64_t{shape[0]}, std::int64_t{shape[1]}, std::int64_t{shape[2]}});
 }
 
+Value accesses_value(const ProfileInput& input) {
+  constexpr std::size_t kAccessesShown = 16;
+  Value accesses = Value::array();
+  for (const LaneAccess& access : input.code.accesses) {
+    if (accesses.as_array().size() < kAccessesShown) accesses.push(lane_access_to_value(access));
+  }
+  return accesses;
+}
+
 Value launches_value(const ProfileInput& input) {
   Value launches = Value::array();
   const std::vector<ReadyLaunch> ready = timed_launches(input);
@@ -56,6 +65,7 @@ Value profile_facts(const ProfileInput& input) {
                      {"cycles_per_output", number_or_nil(figures.cycles_per_output)},
                      {"loops", std::move(loops)},
                      {"kernels", std::move(kernels)},
+                     {"accesses", accesses_value(input)},
                      {"launches", launches_value(input)},
                      {"findings", std::move(findings)},
                      {"left_out", texts_value(input.code.left_out)}});

@@ -23,7 +23,7 @@ struct ProfileInput {
 
 /// {"time_us", "baseline_us", "interval": [low, high] of the speedup, "flags": [str], "bytes": the least number that a call moves, "bytes_per_second", "memory_share":
 /// float|nil, "peak_bytes_per_second": float|nil, "flops": float|nil, "flops_per_second": float|nil, "flops_share": float|nil,
-/// "peak_flops_per_second": float|nil, "intensity": FLOP for each byte: float|nil, "cycles_per_output": float|nil, "loops": […], "kernels": […], "launches": […], "findings": [str], "left_out": [str]}.
+/// "peak_flops_per_second": float|nil, "intensity": FLOP for each byte: float|nil, "cycles_per_output": float|nil, "loops": […], "kernels": […], "accesses": […], "launches": […], "findings": [str], "left_out": [str]}.
 /// "findings" are sentences with a number each, the most important first.
 Value profile_facts(const ProfileInput& input);
 

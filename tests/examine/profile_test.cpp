@@ -1,6 +1,7 @@
 // Figures of a profile, and its sentences: which one comes first for which fault.
 #include "examine/profile.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -276,6 +277,152 @@ TEST(Profile, FewBlocks_AreTheFirstFinding) {
   EXPECT_EQ(first_finding({.task = task, .verdict = verdict, .device = device(), .plan = &plan}),
             "A launch has 12 blocks of 256 threads; the device has 132 multiprocessors, so 120 of "
             "them are idle. Divide the work into more blocks.");
+}
+
+/// The first finding of a kernel on the device that takes this time.
+std::string first_finding_on_device(const Task& task, double time_us, const Plan& plan,
+                                    const CodeReport& code = {}) {
+  const Verdict verdict = timed_verdict(time_us);
+  Value facts = device();
+  facts.set("flops_per_second_max", Value::map({{"f32", 60e12}}));
+  return first_finding(
+      {.task = task, .verdict = verdict, .device = facts, .code = code, .plan = &plan});
+}
+
+TEST(Profile, SmallLaunchAfterALargeOne_IsNotTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  Plan plan = plan_of("4000", "256");
+  plan.launches.push_back(plan_of("1", "32").launches[0]);
+  const std::string found = first_finding_on_device(task, 50, plan);
+  EXPECT_EQ(found.find("idle"), std::string::npos) << found;
+  plan.launches[0].grid = {"8"};
+  EXPECT_EQ(first_finding_on_device(task, 50, plan),
+            "The largest launch has 8 blocks of 256 threads; the device has 132 multiprocessors, "
+            "so 124 of them are idle. Divide the work into more blocks.");
+}
+
+TEST(Profile, FewThreadsOnAllMultiprocessors_AreNamed) {
+  const Task task = scale_task(1'000'000);
+  EXPECT_EQ(first_finding_on_device(task, 50, plan_of("132", "128")),
+            "A launch has 132 blocks of 128 threads, 6.25 % of the threads that the device runs at "
+            "a time. Divide the work among more threads.");
+  const std::string near_its_limit = first_finding_on_device(task, 3, plan_of("132", "128"));
+  EXPECT_EQ(near_its_limit.find("of the threads"), std::string::npos) << near_its_limit;
+}
+
+LaneAccess lane_access(bool is_shared, std::optional<std::int64_t> stride, std::int64_t depth = 1) {
+  LaneAccess access;
+  access.is_shared = is_shared;
+  access.line = 14;
+  access.depth = depth;
+  access.width = 4;
+  access.covered = 4;
+  access.stride = stride;
+  return access;
+}
+
+TEST(Profile, AddressesOfNeighboursFarApart_AreTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  const Plan plan = plan_of("4000", "256");
+  EXPECT_EQ(first_finding_on_device(task, 50, plan, {.accesses = {lane_access(false, 256)}}),
+            "The load at line 14 is not coalesced: the addresses of neighbouring threads are 256 "
+            "bytes apart, so a warp uses 12.5 % of each 32-byte sector of global memory at a time. "
+            "Let neighbouring threads use neighbouring elements.");
+  EXPECT_THAT(
+      first_finding_on_device(task, 50, plan, {.accesses = {lane_access(false, std::nullopt)}}),
+      testing::HasSubstr("a number of elements that is known only at run time apart"));
+  EXPECT_THAT(first_finding_on_device(task, 50, plan, {.accesses = {lane_access(true, 128)}}),
+              testing::StartsWith("The load at line 14 of shared memory has 32-way bank conflicts: "
+                                  "the addresses of neighbouring threads are 128 bytes apart."));
+}
+
+TEST(Profile, StridesThatCostLittle_AreNotTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  const struct {
+    const char* why;
+    double time_us;
+    const char* block;
+    std::vector<LaneAccess> accesses;
+  } cases[] = {
+      {"most of the bandwidth is used", 3, "256", {lane_access(false, 256)}},
+      {"warps do not lie along x", 50, "16", {lane_access(false, 256), lane_access(true, 128)}},
+      {"a deeper loop has coalesced accesses",
+       50,
+       "256",
+       {lane_access(false, 256, 0), lane_access(false, 4, 1)}},
+      {"a deeper loop has no bank conflicts",
+       50,
+       "256",
+       {lane_access(true, 128, 0), lane_access(true, 4, 2)}},
+  };
+  for (const auto& one : cases) {
+    const std::string found = first_finding_on_device(task, one.time_us, plan_of("4000", one.block),
+                                                      {.accesses = one.accesses});
+    EXPECT_EQ(found.find("neighbouring threads are"), std::string::npos)
+        << one.why << ": " << found;
+  }
+}
+
+TEST(Profile, LoopThatLoadsForEachMultiplication_ShouldUseTiles) {
+  Task task = scale_task(1'000'000);
+  task.flops = "2048 * n";
+  CodeBlock loop = loop_block(9, 10);
+  loop.global = 8;
+  loop.multiply_adds = 4;
+  const Plan plan = plan_of("4000", "256");
+  EXPECT_EQ(first_finding_on_device(task, 500, plan, {.blocks = {loop}}),
+            "The innermost loop at lines 9 to 10 has 8 global-memory instructions for 4 "
+            "multiply-adds, and the task has 256 operations for each byte that it must move. Load "
+            "tiles of the data into shared memory and registers, and use each value many times.");
+  loop.multiply_adds = 32;
+  const std::string found = first_finding_on_device(task, 500, plan, {.blocks = {loop}});
+  EXPECT_EQ(found.find("global-memory instructions"), std::string::npos) << found;
+}
+
+TEST(Profile, ShortLaunchesThatUseTheMemory_AreNotLaunchBound) {
+  const Task task = scale_task(1'000'000);
+  const std::string found = first_finding_on_device(task, 4, plan_of("4000", "256", 2));
+  EXPECT_EQ(found.find("starting kernels"), std::string::npos) << found;
+}
+
+/// As on a host that needs 17 µs for each launch.
+TEST(Profile, SlowLaunchesOfKernelsWithoutLoops_AreLaunchBound) {
+  const Task task = scale_task(100'000);
+  CodeBlock straight = loop_block(4, 5);
+  straight.is_loop = false;
+  straight.global = 2;
+  const Plan plan = plan_of("400", "256", 8);
+  EXPECT_THAT(first_finding_on_device(task, 136, plan, {.blocks = {straight}}),
+              testing::StartsWith("The call takes 136 µs in 8 launches, 17 µs each: starting"));
+  const std::vector<std::pair<Plan, CodeBlock>> others = {{plan, loop_block(4, 5)},
+                                                          {plan_of("40000", "256", 8), straight},
+                                                          {plan_of("400", "256"), straight}};
+  for (const auto& [other, block] : others) {
+    const std::string found = first_finding_on_device(task, 136, other, {.blocks = {block}});
+    EXPECT_EQ(found.find("starting kernels"), std::string::npos) << found;
+  }
+}
+
+TEST(Profile, SpillsOfAKernelNearItsLimit_AreNotTheFirstFinding) {
+  const Task task = scale_task(1'000'000);
+  const std::string found = first_finding_on_device(task, 3, plan_of("4000", "256"),
+                                                    {.kernels = {{"scale", 255, 0, 64, 60, 56}}});
+  EXPECT_EQ(found.find("spilled"), std::string::npos) << found;
+}
+
+TEST(Profile, Facts_HaveTheAccesses) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(50);
+  const Plan plan = plan_of("4000", "256");
+  const Value facts =
+      profile_facts({.task = task,
+                     .verdict = verdict,
+                     .device = device(),
+                     .code = {.accesses = std::vector<LaneAccess>(40, lane_access(true, 8))},
+                     .plan = &plan});
+  const Value::Array& accesses = facts.find("accesses")->as_array();
+  ASSERT_EQ(accesses.size(), 16u);
+  EXPECT_EQ(*accesses[0].find("bank_conflicts"), Value(2));
 }
 
 TEST(Profile, ManyShortLaunches_AreTheFirstFinding) {
