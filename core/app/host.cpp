@@ -1,7 +1,6 @@
 // Builds the parts of a host in the order of their dependencies.
 #include "app/host.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "evaluate/interpreter.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "kernel_refine/kernel_refine.hpp"
+#include "sandbox/process_watch.hpp"
 
 namespace hone {
 namespace {
@@ -60,7 +60,7 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
     for (const std::int64_t core : device.cores) spec.cores.push_back(static_cast<int>(core));
     options.devices.push_back(std::move(spec));
   }
-  if (options.devices.empty()) options.devices = default_devices(cpu_count());
+  if (options.devices.empty()) options.devices = default_devices(cores_of(0));
   return {};
 }
 
@@ -111,12 +111,14 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.backend_library = config.library;
   options.readable = paths_of_builders(config);
   options.toolchains[options.language].options = config.options;
-  const int cpus = cpu_count();
-  int first = 0;
+  std::vector<int> cores = cores_of(0);
+  if (cores.empty()) cores = {0};
+  const std::size_t cpus = cores.size();
+  std::size_t first = 0;
   const auto lane_of = [&](std::int64_t device) -> DeviceSpec {
-    const int judge = (cpus - 1 - first % cpus + cpus) % cpus;
+    const std::size_t judge = cpus - 1 - first % cpus;
     first += 2;
-    return {static_cast<int>(device), judge, {(judge - 1 + cpus) % cpus}};
+    return {static_cast<int>(device), cores[judge], {cores[(judge + cpus - 1) % cpus]}};
   };
   for (const std::int64_t device : device_numbers(config))
     options.devices.push_back(lane_of(device));
@@ -175,11 +177,7 @@ std::string find_program(const std::vector<std::string>& names) {
   return "";
 }
 
-int cpu_count() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
-}
+int cpu_count() { return std::max(1, static_cast<int>(cores_of(0).size())); }
 
 LauncherOptions launcher_options(const Config& config) {
   LauncherOptions options;

@@ -6,6 +6,7 @@
 #include "app/host.hpp"
 #include "base/log.hpp"
 #include "evaluate/make_evaluator.hpp"
+#include "sandbox/process_watch.hpp"
 #include "server/endpoint.hpp"
 
 namespace hone {
@@ -108,7 +109,7 @@ Status fit_slots(LoadedConfig& loaded) {
   Config& c = loaded.config;
   const BackendConfig* gpu = device_config(c, c.backend);
   const std::size_t chosen = gpu != nullptr ? device_numbers(*gpu).size() : c.cpu.devices.size();
-  const std::size_t devices = chosen == 0 ? default_devices(cpu_count()).size() : chosen;
+  const std::size_t devices = chosen == 0 ? default_devices(cores_of(0)).size() : chosen;
   // Each builder has a pre-started successor. A device has its judge, a candidate and the next one, a zygote, and reference and baseline of each loaded task. A device with its own memory has several waiting candidates, one that ends, and kept ones.
   const std::int64_t interpreters = gpu != nullptr ? kModulesAhead + kTrustedModulesAhead + 1 +
                                                          static_cast<std::int64_t>(kRunnersMax)

@@ -41,16 +41,14 @@ EvaluatorOptions shared_by_lanes(EvaluatorOptions options) {
   return options;
 }
 
-std::vector<DeviceSpec> default_devices(int cpus) {
-  if (cpus <= 1) return {{0, 0, {0}}};
-  if (cpus < 4) {
-    DeviceSpec only{0, 0, {}};
-    for (int cpu = cpus - 1; cpu >= 0; --cpu) only.cores.push_back(cpu);
-    return {only};
-  }
+std::vector<DeviceSpec> default_devices(const std::vector<int>& cores) {
+  if (cores.empty()) return {{0, 0, {0}}};
+  if (cores.size() < 4) return {{0, cores.front(), {cores.rbegin(), cores.rend()}}};
   std::vector<DeviceSpec> devices;
-  for (int first = 0; first + 4 <= cpus; first += 4) {
-    devices.push_back({static_cast<int>(devices.size()), first, {first + 1, first + 2, first + 3}});
+  for (std::size_t first = 0; first + 4 <= cores.size(); first += 4) {
+    devices.push_back({static_cast<int>(devices.size()),
+                       cores[first],
+                       {cores[first + 1], cores[first + 2], cores[first + 3]}});
   }
   return devices;
 }

@@ -91,9 +91,9 @@ inline std::string module_place_of(const EvaluatorOptions& options) {
 /// The limits for one lane of a device; lanes share the device's limits.
 EvaluatorOptions shared_by_lanes(EvaluatorOptions options);
 
-/// On this machine: the last core is the device's first; with four cores or more, four-core devices
-/// of which the first core is the judge's.
-std::vector<DeviceSpec> default_devices(int cpus);
+/// Devices on these cores, which are those that this process may use: the last core is the device's first; with four cores or
+/// more, four-core devices of which the first core is the judge's.
+std::vector<DeviceSpec> default_devices(const std::vector<int>& cores);
 
 /// The cores of this process that no lane of another device than number `index` uses. Empty: there are no such cores.
 std::vector<int> cores_without_other_devices(const std::vector<DeviceSpec>& devices, int index);

@@ -2,12 +2,14 @@
 #include "app/host.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 
 #include "app/load_config.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "places.hpp"
+#include "sandbox/process_watch.hpp"
 
 namespace hone {
 namespace {
@@ -65,6 +67,34 @@ TEST(HostParts, Configuration_ReachesTheEvaluator) {
   ASSERT_EQ(options->devices.size(), 2u);
   EXPECT_EQ(options->devices[1].index, 1);
   EXPECT_EQ(options->devices[1].cores, (std::vector<int>{3, 4}));
+}
+
+/// This thread may use only this core, as under taskset.
+class OnlyCore {
+ public:
+  explicit OnlyCore(int core) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<std::size_t>(core), &only);
+    sched_setaffinity(0, sizeof only, &only);
+  }
+  ~OnlyCore() { sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_;
+};
+
+TEST(HostParts, DevicesOfARestrictedProcess_UseItsCores) {
+  const int last = cores_of(0).back();
+  if (last == 0) GTEST_SKIP() << "one core";
+  const OnlyCore restricted(last);
+  const Registry registry(shipped());
+  const auto options = evaluator_options(config_of({}), registry);
+  ASSERT_TRUE(options) << options.error().message;
+  ASSERT_EQ(options->devices.size(), 1u);
+  EXPECT_EQ(options->devices[0].judge_cpu, last);
+  EXPECT_EQ(options->devices[0].cores, std::vector{last});
 }
 
 TEST(HostParts, Builders_FollowFromTheCores) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "base/files.hpp"
 #include "config/yaml.hpp"
@@ -16,6 +15,7 @@
 #include "plugin/backend.hpp"
 #include "plugin/dataset.hpp"
 #include "sandbox/launcher.hpp"
+#include "sandbox/process_watch.hpp"
 
 namespace hone::test {
 
@@ -27,7 +27,7 @@ inline EvaluatorOptions evaluator_options() {
   options.libexec = build_dir() / "libexec";
   options.toolchains["c++"] = {"/usr/bin/g++", {"-O3", "-march=native", "-std=c++20"}};
   options.toolchains["c"] = {"/usr/bin/gcc", {"-O3", "-march=native", "-std=c17"}};
-  options.devices = default_devices(static_cast<int>(std::thread::hardware_concurrency()));
+  options.devices = default_devices(cores_of(0));
   return options;
 }
 

@@ -8,19 +8,34 @@
 namespace hone {
 namespace {
 
+TEST(DefaultDevices, CoresThatDoNotStartAtZero_AreTheOnlyOnesUsed) {
+  const auto few = default_devices({5, 7});
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_EQ(few[0].judge_cpu, 5);
+  EXPECT_EQ(few[0].cores, (std::vector{7, 5}));
+
+  const auto many = default_devices({2, 3, 4, 5, 8, 9, 10, 11, 12});
+  ASSERT_EQ(many.size(), 2u);
+  EXPECT_EQ(many[0].judge_cpu, 2);
+  EXPECT_EQ(many[0].cores, (std::vector{3, 4, 5}));
+  EXPECT_EQ(many[1].judge_cpu, 8);
+  EXPECT_EQ(many[1].cores, (std::vector{9, 10, 11}));
+  EXPECT_EQ(many[1].index, 1);
+}
+
 TEST(CoresForPrograms, CoresThatNoDeviceUses_ComeFirst) {
   const std::vector<DeviceSpec> devices{{0, 0, {1, 2, 3}}, {1, 4, {5, 6}}};
   EXPECT_EQ(cores_for_programs(devices, {0, 1, 2, 3, 4, 5, 6, 7, 8}), (std::vector{7, 8}));
 }
 
 TEST(CoresForPrograms, AllCoresUsed_AvoidsThoseThatTimeOneThread) {
-  EXPECT_EQ(cores_for_programs(default_devices(8), {0, 1, 2, 3, 4, 5, 6, 7}),
+  EXPECT_EQ(cores_for_programs(default_devices({0, 1, 2, 3, 4, 5, 6, 7}), {0, 1, 2, 3, 4, 5, 6, 7}),
             (std::vector{0, 2, 3, 4, 6, 7}));
-  EXPECT_EQ(cores_for_programs(default_devices(2), {0, 1}), (std::vector{0}));
+  EXPECT_EQ(cores_for_programs(default_devices({0, 1}), {0, 1}), (std::vector{0}));
 }
 
 TEST(CoresForPrograms, OneCore_IsShared) {
-  EXPECT_EQ(cores_for_programs(default_devices(1), {0}), (std::vector{0}));
+  EXPECT_EQ(cores_for_programs(default_devices({0}), {0}), (std::vector{0}));
 }
 
 Value facts_of(const char* name, const char* driver, bool files_are_known) {
