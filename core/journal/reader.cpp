@@ -358,12 +358,21 @@ constexpr const char* kTurnLineColumns =
 /// A turn of an episode that is not being deleted, and not one that a branch shares with its parent.
 constexpr const char* kCountedTurn = "(state != 4 AND (parent = 0 OR turn > parent_turn))";
 
-/// Of a row that begins with kTurnLineColumns.
+/// The column after kTurnLineColumns. Rationale: subqueries, because a join would read the texts of all turns.
+const char* last_reply_column(bool last_replies) {
+  return last_replies ? "iif(turns.ended, hone_unpack(turns.reply, "
+                        "(SELECT bytes FROM blobs WHERE id = turns.action), "
+                        "(SELECT bytes FROM blobs WHERE id = turns.words)), NULL)"
+                      : "NULL";
+}
+
+/// Of a row that begins with kTurnLineColumns and last_reply_column().
 TurnLine line_of(const Statement& s) {
   TurnLine line{s.bytes(0), s.bytes(1), s.integer(2) != 0, s.number(3), s.number(4)};
   line.episode = unsigned_of(s.integer(5));
   line.turn = s.integer(6);
   line.at = s.number(7);
+  line.reply = s.bytes(8);
   return line;
 }
 
@@ -372,24 +381,16 @@ TurnLine line_of(const Statement& s) {
 Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visit,
                                 const EpisodeFilter& filter, bool last_replies) const {
   const auto [condition, cells] = of_client_and_reward(filter);
-  // Rationale: subqueries, because a join would read the texts of all turns.
-  const std::string reply = last_replies
-                                ? "iif(turns.ended, hone_unpack(turns.reply, "
-                                  "(SELECT bytes FROM blobs WHERE id = turns.action), "
-                                  "(SELECT bytes FROM blobs WHERE id = turns.words)), NULL)"
-                                : "NULL";
   MutexLock lock(mutex_);
   // Rationale: CROSS JOIN makes SQLite scan `turns` in the order of the file, not once for each episode.
   HONE_ASSIGN(
       Statement all,
-      database_->prepare(kTurnLineColumns + reply +
+      database_->prepare(std::string(kTurnLineColumns) + last_reply_column(last_replies) +
                          " FROM turns CROSS JOIN episodes ON episodes.id = turns.episode WHERE " +
                          kCountedTurn + condition));
   HONE_ASSIGN(bool row, all.start(cells));
   while (row) {
-    TurnLine line = line_of(all);
-    line.reply = all.bytes(8);
-    if (!visit(line)) {
+    if (!visit(line_of(all))) {
       all.stop();
       return {};
     }
@@ -401,17 +402,19 @@ Status JournalReader::each_turn(const std::function<bool(const TurnLine&)>& visi
 /// Rationale: SQLite gives a new row a number above all others, so a later turn has a larger number. Two things break this: VACUUM
 /// renumbers the rows, and the number of a deleted last row is used again. After either, the row `last.row` is missing or is
 /// another turn, so this checks that row first.
-Result<bool> JournalReader::each_turn_after(
-    TurnPlace& last, const std::function<void(const TurnLine&)>& visit) const {
+Result<bool> JournalReader::each_turn_after(TurnPlace& last,
+                                            const std::function<void(const TurnLine&)>& visit,
+                                            bool last_replies) const {
   MutexLock lock(mutex_);
   HONE_ASSIGN(
       Statement all,
-      database_->prepare(std::string(kTurnLineColumns) + "turns.rowid, " + kCountedTurn +
+      database_->prepare(std::string(kTurnLineColumns) + last_reply_column(last_replies) +
+                         ", turns.rowid, " + kCountedTurn +
                          " FROM turns CROSS JOIN episodes ON episodes.id = turns.episode WHERE "
                          "turns.rowid >= ?1 ORDER BY turns.rowid"));
   HONE_ASSIGN(bool row, all.start({last.row}));
   if (last.row != 0) {
-    const bool known = row && all.integer(8) == last.row &&
+    const bool known = row && all.integer(9) == last.row &&
                        unsigned_of(all.integer(5)) == last.episode && all.integer(6) == last.turn;
     if (!known) {
       all.stop();
@@ -421,8 +424,8 @@ Result<bool> JournalReader::each_turn_after(
   }
   while (row) {
     const TurnLine line = line_of(all);
-    if (all.integer(9) != 0) visit(line);
-    last = {all.integer(8), line.episode, line.turn};
+    if (all.integer(10) != 0) visit(line);
+    last = {all.integer(9), line.episode, line.turn, last.read + 1};
     HONE_ASSIGN(row, all.next());
   }
   return true;
@@ -446,6 +449,13 @@ void JournalReader::stop_when(std::function<bool()> stop) const {
 Result<std::int64_t> JournalReader::count_episodes() const {
   MutexLock lock(mutex_);
   HONE_ASSIGN(Statement all, database_->prepare("SELECT count(*) FROM episodes WHERE state != 4"));
+  HONE_TRY(all.start({}));
+  return all.integer(0);
+}
+
+Result<std::int64_t> JournalReader::count_turns() const {
+  MutexLock lock(mutex_);
+  HONE_ASSIGN(Statement all, database_->prepare("SELECT count(*) FROM turns"));
   HONE_TRY(all.start({}));
   return all.integer(0);
 }

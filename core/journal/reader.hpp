@@ -52,8 +52,10 @@ class JournalReader {
   /// Visits the facts of the turns that were written after `last`, in the order in which they were written, and moves `last` to
   /// the last one that it read. Otherwise as each_turn(). False: nothing was visited, because the turn at `last` is no longer
   /// there; begin again with a new place.
-  Result<bool> each_turn_after(TurnPlace& last,
-                               const std::function<void(const TurnLine&)>& visit) const;
+  Result<bool> each_turn_after(TurnPlace& last, const std::function<void(const TurnLine&)>& visit,
+                               bool last_replies = false) const;
+  /// All turns in the file, also those that each_turn() does not visit.
+  Result<std::int64_t> count_turns() const;
   /// The reply to a turn: MessagePack, as sent; empty if there is no such turn. Its checksum is not compared.
   Result<std::string> reply(std::uint64_t episode, std::int64_t turn) const;
   Result<std::int64_t> count_episodes() const;

@@ -142,6 +142,7 @@ struct TurnPlace {
   std::int64_t row = 0;
   std::uint64_t episode = 0;
   std::int64_t turn = 0;
+  std::int64_t read = 0;  ///< number of turns up to here, those that are not visited among them
 };
 
 /// The number of episodes of a task.

@@ -144,6 +144,22 @@ Value value_of(const std::string& reply) {
   return value ? *value : Value();
 }
 
+/// The reply to /api/tasks.
+Result<Value> tasks_value(TaskFigures& figures, const JournalReader& reader,
+                          const EpisodeFilter& filter) {
+  HONE_TRY(figures.read_intervals(
+      [&](std::uint64_t episode, std::int64_t turn) -> Result<std::pair<double, double>> {
+        const auto reply = reader.reply(episode, turn);
+        if (!reply && reply.error().code == Code::kCancelled) return reply.error();
+        // A damaged reply must not hide the figures of all tasks.
+        return speedup_interval(reply ? value_of(*reply) : Value());
+      }));
+  HONE_ASSIGN(const std::vector<TaskLine> episodes, reader.tasks(filter));
+  Value tasks = figures.value(episodes);
+  tasks.set("at", wall_s());
+  return tasks;
+}
+
 /// The task of this journal whose name ends with "/" and `id`, among the 1000 most frequent ones; empty if there is none.
 Result<std::string> full_task_name(const JournalReader& reader, const std::string& id) {
   HONE_ASSIGN(std::vector<std::string> tasks, reader.names(JournalReader::Name::kTask));
@@ -186,6 +202,10 @@ Result<Value> EpisodePages::tasks(const Query& query, const Gone& gone) const {
 
 Result<Value> EpisodePages::read_tasks(const EpisodeFilter& filter, const Gone& gone) const {
   HONE_ASSIGN(const auto reader, open(gone));
+  if (filter.client.empty() && filter.reward.empty()) {
+    HONE_TRY(followed_tasks_.read_on(*reader));
+    return tasks_value(followed_tasks_.figures(), *reader, filter);
+  }
   TaskFigures figures;
   HONE_TRY(reader->each_turn(
       [&figures](const TurnLine& turn) {
@@ -193,17 +213,7 @@ Result<Value> EpisodePages::read_tasks(const EpisodeFilter& filter, const Gone& 
         return true;
       },
       filter, true));
-  HONE_TRY(figures.read_intervals(
-      [&](std::uint64_t episode, std::int64_t turn) -> Result<std::pair<double, double>> {
-        const auto reply = reader->reply(episode, turn);
-        if (!reply && reply.error().code == Code::kCancelled) return reply.error();
-        // A damaged reply must not hide the figures of all tasks.
-        return speedup_interval(reply ? value_of(*reply) : Value());
-      }));
-  HONE_ASSIGN(const std::vector<TaskLine> episodes, reader->tasks(filter));
-  Value tasks = figures.value(episodes);
-  tasks.set("at", wall_s());
-  return tasks;
+  return tasks_value(figures, *reader, filter);
 }
 
 Result<Value> EpisodePages::over_time(const Query& query, const Gone& gone) const {

@@ -18,6 +18,7 @@
 #include "model/value.hpp"
 #include "web/figure_cache.hpp"
 #include "web/followed_course.hpp"
+#include "web/followed_tasks.hpp"
 
 namespace hone {
 
@@ -39,7 +40,8 @@ class EpisodePages {
   const std::string& path() const { return path_; }
   /// The first error that a request would have.
   Status check() const;
-  /// {"tasks", "left_out", "all", "at"} (task_figures.hpp). Reads every turn. The result is kept for some seconds.
+  /// {"tasks", "left_out", "all", "at"} (task_figures.hpp). Reads the turns that were written since the last request, or every
+  /// turn for a client or reward. The result is kept for some seconds.
   /// Query: client, reward. invalid_argument: a value is too long. unavailable: too many requests with a client or reward.
   /// cancelled, also of over_time(), names() and list(): `gone` has become true, or stop() was called.
   Result<Value> tasks(const Query& query, const Gone& gone) const;
@@ -70,6 +72,8 @@ class EpisodePages {
   std::shared_ptr<FollowedCourse> course_of(const std::string& task) const;
 
   mutable FigureCache tasks_, over_time_;
+  /// Of all clients and rewards. Likewise without a lock.
+  mutable FollowedTasks followed_tasks_;
   mutable Mutex courses_mutex_;
   struct Course {
     std::shared_ptr<FollowedCourse> followed;

@@ -180,7 +180,7 @@ HttpReply Web::about() const {
 
 HttpReply Web::live(const HttpRequest& request) const {
   if (!sources_.server) return http_error(404, "this is a journal without a server");
-  if (!live_readers_.try_acquire()) return busy("too many requests wait for the server");
+  if (!live_readers_.try_acquire()) return last_live();
   const Held held(live_readers_);
   const auto reply = live_.get({}, request.gone, [this] { return ask_live(); });
   return reply ? HttpReply{.body = *reply} : no_answer(reply.error());
@@ -191,9 +191,19 @@ Result<Value> Web::ask_live() const {
   HONE_ASSIGN(Value health, sources_.server("health", Value::map()));
   HONE_ASSIGN(const Value metrics, sources_.server("metrics", Value::map()));
   const Value* counters = metrics.find("metrics");
-  return Value::map({{"health", std::move(health)},
-                     {"metrics", counters != nullptr ? *counters : Value::map()},
-                     {"at", wall_s()}});
+  Value reply = Value::map({{"health", std::move(health)},
+                            {"metrics", counters != nullptr ? *counters : Value::map()},
+                            {"at", wall_s()}});
+  MutexLock lock(last_live_mutex_);
+  last_live_ = Live{reply, monotonic_s()};
+  return reply;
+}
+
+HttpReply Web::last_live() const {
+  MutexLock lock(last_live_mutex_);
+  if (last_live_ && monotonic_s() - last_live_->at_s <= kLiveOldS)
+    return {.body = last_live_->reply};
+  return busy("too many requests wait for the server");
 }
 
 HttpReply Web::metrics() const {

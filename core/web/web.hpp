@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "http/http_server.hpp"
 #include "web/episode_pages.hpp"
 #include "web/figure_cache.hpp"
@@ -30,11 +32,14 @@ constexpr int kJournalReaders = 8;
 /// a whole journal.
 constexpr int kFigureReaders = 8;
 
-/// Requests for the live view at the same time; others get 503.
+/// Requests for the live view at the same time; others get the last reply, or 503.
 constexpr int kLiveReaders = 16;
 /// Time for which all browsers get the same reply of the server (s). Rationale: more browsers must not mean more requests to the
 /// server.
 constexpr double kLiveKeptS = 0.2;
+
+/// Age up to which the last reply of the server is shown if too many requests for the live view wait (s). The reply has its time.
+constexpr double kLiveOldS = 5;
 
 /// [any thread] Requests for episodes read the journal anew. /api/tasks, /api/over_time and /api/live have caches (FigureCache).
 ///
@@ -62,6 +67,8 @@ class Web {
   HttpReply about() const;
   HttpReply live(const HttpRequest& request) const;
   Result<Value> ask_live() const;
+  /// Without asking the server.
+  HttpReply last_live() const;
   HttpReply api(const HttpRequest& request) const;
   /// The paths that read a journal: the one that the parameter "journal" names, or the first.
   HttpReply of_episodes(const HttpRequest& request) const;
@@ -69,6 +76,12 @@ class Web {
   const WebSources sources_;
   mutable FigureCache live_{kLiveKeptS, 0};
   mutable std::counting_semaphore<> live_readers_{kLiveReaders};
+  struct Live {
+    Value reply;
+    double at_s = 0;  ///< monotonic
+  };
+  mutable Mutex last_live_mutex_;
+  mutable std::optional<Live> last_live_ HONE_GUARDED_BY(last_live_mutex_);
   /// Requests that read the journal. With those for the live view, they leave threads for probes (cli/web_pages.cpp).
   mutable std::counting_semaphore<> readers_{kJournalReaders};
   mutable std::counting_semaphore<> figure_readers_{kFigureReaders};
