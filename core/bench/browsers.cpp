@@ -28,7 +28,7 @@ Browsers::Browsers(const std::string& url, std::size_t count) {
     threads_.emplace_back([this, url, i, count] { browse(url, i, count); });
 }
 
-Result<std::vector<double>> Browsers::stop() {
+Result<Browsers::Requests> Browsers::stop() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -37,8 +37,8 @@ Result<std::vector<double>> Browsers::stop() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   MutexLock lock(mutex_);
-  if (!status_) return status_.error();
-  return live_s_;
+  if (requests_.failed > 0 && requests_.failed == requests_.all) return first_error_.error();
+  return requests_;
 }
 
 bool Browsers::wait(double seconds) {
@@ -65,8 +65,12 @@ void Browsers::browse(const std::string& url, std::size_t number, std::size_t co
     }
     wait_s = std::max(view.every_s, 9 * took_s);
     MutexLock lock(mutex_);
-    if (!reply && status_.ok()) status_ = reply.error();
-    if (view.path == kLive.path) live_s_.push_back(took_s);
+    ++requests_.all;
+    if (!reply) {
+      if (++requests_.failed == 1) first_error_ = reply.error();
+    } else if (view.path == kLive.path) {
+      requests_.live_s.push_back(took_s);
+    }
   }
 }
 

@@ -17,8 +17,13 @@ class Browsers {
   Browsers(const std::string& url, std::size_t count);
   ~Browsers() { static_cast<void>(stop()); }
 
-  /// The time of each request for the live view (s), or the first error of any request.
-  Result<std::vector<double>> stop();
+  struct Requests {
+    std::vector<double> live_s;  ///< the time of each successful request for the live view (s)
+    std::size_t all = 0, failed = 0;
+  };
+  /// The requests so far. A page shows a failed request and asks again, so an error here means that all of them failed; it is
+  /// the first one.
+  Result<Requests> stop();
 
  private:
   void browse(const std::string& url, std::size_t number, std::size_t count);
@@ -29,8 +34,8 @@ class Browsers {
   Mutex mutex_;
   Condition stopped_;
   bool stopping_ HONE_GUARDED_BY(mutex_) = false;
-  Status status_ HONE_GUARDED_BY(mutex_);
-  std::vector<double> live_s_ HONE_GUARDED_BY(mutex_);
+  Status first_error_ HONE_GUARDED_BY(mutex_);
+  Requests requests_ HONE_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
 };
 

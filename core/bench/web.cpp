@@ -78,6 +78,7 @@ using Play = std::function<Result<double>()>;
 
 struct WithBrowsers {
   std::vector<double> rate, ratio, live_s;
+  std::size_t requests = 0, failed = 0;
 };
 
 /// Plays `rounds` times without browsers and with each number of them, in changing order.
@@ -90,14 +91,16 @@ Status compare(const std::string& url, const Play& play, std::size_t rounds,
     for (const std::size_t count : order) {
       Browsers browsers(url, count);
       HONE_ASSIGN(const double rate, play());
-      HONE_ASSIGN(const std::vector<double> live_s, browsers.stop());
+      HONE_ASSIGN(const Browsers::Requests asked, browsers.stop());
       if (count == 0) {
         without.push_back(rate);
         continue;
       }
       WithBrowsers& found = with[count];
       found.rate.push_back(rate);
-      found.live_s.insert(found.live_s.end(), live_s.begin(), live_s.end());
+      found.live_s.insert(found.live_s.end(), asked.live_s.begin(), asked.live_s.end());
+      found.requests += asked.all;
+      found.failed += asked.failed;
     }
     for (auto& [count, found] : with) found.ratio.push_back(found.rate.back() / without.back());
   }
@@ -112,6 +115,11 @@ void add_rates(const std::string& what, const std::vector<double>& without,
                      quantile(found.rate, 0.5), "1/s", quantile(without, 0.5),
                      quantile(found.ratio, 0.5), kRateGoal));
   }
+  const WithBrowsers& most = with.rbegin()->second;
+  const auto all = static_cast<double>(most.requests), failed = static_cast<double>(most.failed);
+  figures.push(bench_figure(
+      "requests of " + std::to_string(with.rbegin()->first) + " browsers meanwhile that failed",
+      failed, "", all, all > 0 ? failed / all : 0, 0));
 }
 
 /// Repeats finished steps. The server replies from memory, which is its highest rate.

@@ -56,10 +56,14 @@ TEST_F(BenchOfJournals, Web_HasAllFigures) {
                                     "figures of all tasks of that journal, first request",
                                     "repeated steps of 4 clients with 1 browser",
                                     "repeated steps of 4 clients with 50 browsers",
+                                    "requests of 50 browsers meanwhile that failed",
                                     "the live view's data, p99 with 50 browsers over p50 with one",
                                     "peak memory of the web process"}));
-  for (const Value& figure : figures->as_array())
-    EXPECT_GT(figure.find("value")->as_double(), 0) << figure.find("name")->as_string();
+  for (const Value& figure : figures->as_array()) {
+    const std::string name = figure.find("name")->as_string();
+    if (name.ends_with("failed")) continue;
+    EXPECT_GT(figure.find("value")->as_double(), 0) << name;
+  }
   EXPECT_EQ(stages_.size(), 3u);
 }
 
