@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import multiprocessing
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -23,6 +25,7 @@ TASK = "add_relu"
 SOURCE = ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp"
 ROUNDS = 5
 READY_S = 300.0  # for workers to connect and to play their first episodes
+RAMP_S = {"requests": 0.0, "evaluations": 3.0}  # until the servers are as busy as they stay
 
 
 class Server:
@@ -41,10 +44,10 @@ class Server:
         self.endpoint: str = json.loads(line)["endpoint"]
 
 
-def play(client: hone.Client, kind: str, number: str, source: str) -> int:
-    """Returns the number of requests or evaluations that are done."""
+def play(client: hone.Client, kind: str, number: str, source: str, open_now: dict[int, hone.Episode]) -> int:
+    """Returns the number of requests or evaluations that are done. `open_now` has the episode while it is open."""
     start = client.reset(TASK, group=number)
-    episode = start.episode
+    episode = open_now[threading.get_ident()] = start.episode
     if kind == "requests":
         # An answer without code is a turn that evaluates nothing.
         turns = start.observation["turns_left"]
@@ -59,6 +62,12 @@ def play(client: hone.Client, kind: str, number: str, source: str) -> int:
     return 1
 
 
+def prepare(endpoint: str) -> None:
+    """Has a server prepare the task, which takes seconds."""
+    with hone.connect(endpoint) as client:
+        play(client, "evaluations", f"{os.getpid()}-prepare", SOURCE.read_text(), {})
+
+
 def work(
     endpoints: str | list[str],
     kind: str,
@@ -68,23 +77,36 @@ def work(
     ready: Barrier,
     done: multiprocessing.Queue,
 ) -> None:
-    """Plays `threads` episodes at a time for `seconds`, once all workers have played one episode in each thread.
+    """Plays `threads` episodes at a time, and counts for `seconds`.
 
-    What counts are requests or evaluations, as `kind` says. The first episodes do not: they connect and
-    prepare the task.
+    What counts are requests or evaluations, as `kind` says. The count begins `RAMP_S` after all workers
+    have played one episode without an evaluation in each thread. Evaluations that have not ended when the
+    count ends are cancelled: waiting for them would take longer than the count.
     """
     os.sched_setaffinity(0, cores)
     source, counts = SOURCE.read_text(), []
+    open_now: dict[int, hone.Episode] = {}
+    over = threading.Event()
+    begun: dict[str, float] = {}
+
+    def begin() -> float:
+        """The start of the count, which is the same for all threads of this worker."""
+        return begun.setdefault("at", time.monotonic() + RAMP_S[kind])
 
     def loop(client: hone.Client, thread: int) -> None:
-        play(client, kind, f"{os.getpid()}-{thread}-first", source)
+        play(client, "requests", f"{os.getpid()}-{thread}-first", source, open_now)
         ready.wait(READY_S)
-        end, total = time.monotonic() + seconds, 0
+        first, total = begin(), 0
         for number in itertools.count():
-            if time.monotonic() >= end:
+            if over.is_set():
                 break
-            got = play(client, kind, f"{os.getpid()}-{thread}-{number}", source)
-            total += got if time.monotonic() <= end else 0
+            try:
+                got = play(client, kind, f"{os.getpid()}-{thread}-{number}", source, open_now)
+            except hone.HoneError:
+                if not over.is_set():
+                    raise
+                break  # its episode was closed
+            total += got if first <= time.monotonic() <= first + seconds else 0
         counts.append(total)
 
     def guarded(client: hone.Client, thread: int) -> None:
@@ -99,6 +121,15 @@ def work(
             running = [threading.Thread(target=guarded, args=(client, thread)) for thread in range(threads)]
             for one in running:
                 one.start()
+            with contextlib.suppress(threading.BrokenBarrierError):
+                ready.wait(READY_S)
+                time.sleep(begin() + seconds - time.monotonic())
+            over.set()
+            while any(one.is_alive() for one in running):
+                for episode in list(open_now.values()):
+                    with contextlib.suppress(hone.HoneError):
+                        episode.close()
+                time.sleep(0.1)
             for one in running:
                 one.join()
     finally:
@@ -111,19 +142,20 @@ def rate(endpoints: str | list[str], kind: str, options: argparse.Namespace) -> 
     """Requests or evaluations per second of all workers."""
     context = multiprocessing.get_context("spawn")
     done = context.Queue()
-    ready = context.Barrier(options.workers * options.at_once)
-    arguments = (endpoints, kind, options.worker_cores, options.at_once, options.seconds, ready, done)
+    ready = context.Barrier(options.workers * (options.at_once + 1))
+    seconds = options.seconds if kind == "requests" else options.evaluation_seconds
+    arguments = (endpoints, kind, options.worker_cores, options.at_once, seconds, ready, done)
     workers = [context.Process(target=work, args=arguments) for _ in range(options.workers)]
     for worker in workers:
         worker.start()
-    counts = [done.get(timeout=READY_S + options.seconds + 120) for _ in workers]
+    counts = [done.get(timeout=READY_S + seconds + 120) for _ in workers]
     for worker in workers:
         worker.join()
     if None in counts:
         raise SystemExit("a worker failed; its message is above")
     if sum(counts) == 0:
-        raise SystemExit(f"no {kind} ended within {options.seconds:g} s; raise --seconds")
-    return sum(counts) / options.seconds
+        raise SystemExit(f"no {kind} ended within {seconds:g} s; measure for longer")
+    return sum(counts) / seconds
 
 
 def compared(
@@ -163,6 +195,7 @@ def main() -> None:
     parser.add_argument("--workers", type=count, default=4)
     parser.add_argument("--at-once", type=count, default=8)
     parser.add_argument("--seconds", type=duration, default=10)
+    parser.add_argument("--evaluation-seconds", type=duration, default=30)
     parser.add_argument("--rounds", type=count, default=ROUNDS)
     parser.add_argument("--hone", default=str(ROOT / "build/release/hone"))
     parser.add_argument("--requests-only", action="store_true")
@@ -186,6 +219,9 @@ def main() -> None:
             (f"requests, {many} over one", [first], all_of_them, "requests"),
             (f"evaluations, {many} over one", [first], all_of_them, "evaluations"),
         ]
+        if not options.requests_only:
+            with ThreadPoolExecutor() as threads:
+                list(threads.map(prepare, all_of_them))
         figures = []
         for name, one, other, kind in pairs[:2] if options.requests_only else pairs:
             figures.append(compared(name, one, other, kind, options))
