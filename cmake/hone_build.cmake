@@ -68,6 +68,24 @@ endif()
 # Where a preset compiles several files as one, up to this many: names in their anonymous namespaces must differ.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
+# Rationale: a file compiled after others of its batch can use their includes. In the reverse order it comes before them, so a
+# missing include is an error there, unless files on both sides have it.
+option(HONE_REVERSED "list the sources of every target in the reverse order" OFF)
+function(hone_reverse_sources folder)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(sources ${target} SOURCES)
+    if(sources)
+      list(REVERSE sources)
+      set_property(TARGET ${target} PROPERTY SOURCES ${sources})
+    endif()
+  endforeach()
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(one IN LISTS folders)
+    hone_reverse_sources(${one})
+  endforeach()
+endfunction()
+
 # hone_alone(FILE …): sources that are excluded from unity builds, because their names or macros collide with other files.
 function(hone_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

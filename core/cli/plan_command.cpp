@@ -40,7 +40,7 @@ std::string shape_text(const std::array<std::uint32_t, 3>& shape) {
   return text;
 }
 
-std::string bytes_text(std::uint64_t bytes) {
+std::string size_text(std::uint64_t bytes) {
   if (bytes == 0) return "0 B";
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double size = static_cast<double>(bytes);
@@ -90,7 +90,7 @@ class StepTexts {
                   shape_text(launch.block),
                   memories(launch.addresses),
                   Value::map()};
-    if (launch.shared_bytes > 0) text.details += "; shared " + bytes_text(launch.shared_bytes);
+    if (launch.shared_bytes > 0) text.details += "; shared " + size_text(launch.shared_bytes);
     if (launch.cluster[0] > 0) text.details += "; cluster " + shape_text(launch.cluster);
     if (launch.cooperative) text.details += "; cooperative";
     if (!library.empty()) text.details += "; " + library;
@@ -120,7 +120,7 @@ class StepTexts {
             "",
             "",
             memory_text(plan_, copy.from) + " to " + memory_text(plan_, copy.to) + ", " +
-                bytes_text(bytes),
+                size_text(bytes),
             Value::map({{"bytes", static_cast<std::int64_t>(bytes)}})};
   }
   StepText of(const recorded::Write& write) const {
@@ -128,7 +128,7 @@ class StepTexts {
             "",
             "",
             "",
-            "to " + memory_text(plan_, write.to) + ", " + bytes_text(write.bytes.size()),
+            "to " + memory_text(plan_, write.to) + ", " + size_text(write.bytes.size()),
             Value::map({{"bytes", static_cast<std::int64_t>(write.bytes.size())}})};
   }
   StepText of(const recorded::Fill& fill) const {
@@ -137,7 +137,7 @@ class StepTexts {
             "",
             "",
             "",
-            memory_text(plan_, fill.to) + ", " + bytes_text(bytes),
+            memory_text(plan_, fill.to) + ", " + size_text(bytes),
             Value::map({{"bytes", static_cast<std::int64_t>(bytes)}})};
   }
   StepText of(const recorded::Record& record) const {
@@ -381,9 +381,9 @@ class PlanCommand : public Command {
       table(terminal, texts, "setup, once when the plan is loaded:", plan.setup);
     table(terminal, texts, "at every call:", plan.run);
     terminal.line();
-    terminal.line(plan.architecture + ", " + bytes_text(bytes) + ", " +
+    terminal.line(plan.architecture + ", " + size_text(bytes) + ", " +
                   counted_text(static_cast<std::int64_t>(plan.images.size()), "image") +
-                  " of code, " + bytes_text(private_bytes(plan)) + " of private memory, " +
+                  " of code, " + size_text(private_bytes(plan)) + " of private memory, " +
                   counted_text(static_cast<std::int64_t>(plan.streams), "stream"));
     return kExitOk;
   }

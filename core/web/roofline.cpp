@@ -9,8 +9,9 @@
 namespace hone {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 420;
-constexpr double kLeft = 100, kRight = 20, kTop = 44, kBottom = 52;  // margins around the plot
+constexpr double kPlotWidth = 720, kPlotHeight = 420;
+constexpr double kMarginLeft = 100, kMarginRight = 20, kMarginTop = 44,
+                 kMarginBottom = 52;  // margins around the plot
 constexpr double kLabelHeight = 16;
 constexpr std::size_t kTitleShown = 80;
 constexpr double kLeast =
@@ -62,12 +63,13 @@ struct Axes {
     y_high = decade_above(y_high);
   }
   double x(double intensity) const {
-    return kLeft +
-           (kWidth - kLeft - kRight) * std::log(intensity / x_low) / std::log(x_high / x_low);
+    return kMarginLeft + (kPlotWidth - kMarginLeft - kMarginRight) * std::log(intensity / x_low) /
+                             std::log(x_high / x_low);
   }
   double y(double flops) const {
-    return kHeight - kBottom -
-           (kHeight - kTop - kBottom) * std::log(flops / y_low) / std::log(y_high / y_low);
+    return kPlotHeight - kMarginBottom -
+           (kPlotHeight - kMarginTop - kMarginBottom) * std::log(flops / y_low) /
+               std::log(y_high / y_low);
   }
 };
 
@@ -75,15 +77,15 @@ std::string grid(const Axes& axes) {
   std::string drawn;
   for (double mark = axes.x_low; mark <= axes.x_high * 1.001; mark *= 10) {
     const double x = axes.x(mark);
-    drawn += svg_line(x, kTop, x, kHeight - kBottom, "grid") +
-             svg_label(x, kHeight - kBottom + 18, figure_text(mark), "middle");
+    drawn += svg_line(x, kMarginTop, x, kPlotHeight - kMarginBottom, "grid") +
+             svg_label(x, kPlotHeight - kMarginBottom + 18, figure_text(mark), "middle");
   }
   for (double mark = axes.y_low; mark <= axes.y_high * 1.001; mark *= 10) {
     const double y = axes.y(mark);
-    drawn += svg_line(kLeft, y, kWidth - kRight, y, "grid") +
-             svg_label(kLeft - 8, y + 4, rate_text(mark, "FLOP/s"), "end");
+    drawn += svg_line(kMarginLeft, y, kPlotWidth - kMarginRight, y, "grid") +
+             svg_label(kMarginLeft - 8, y + 4, rate_text(mark, "FLOP/s"), "end");
   }
-  return drawn + svg_label((kLeft + kWidth - kRight) / 2, kHeight - 12,
+  return drawn + svg_label((kMarginLeft + kPlotWidth - kMarginRight) / 2, kPlotHeight - 12,
                            "arithmetic intensity: FLOP for each byte that a call must move",
                            "middle");
 }
@@ -104,15 +106,16 @@ std::string roof(const Roofline& r, const Axes& axes) {
          "\" y=\"" + svg_number(y) + "\" dy=\"-8\" transform=\"rotate(" +
          svg_number(slope * 180 / std::acos(-1.0)) + " " + svg_number(x) + " " + svg_number(y) +
          ")\">memory: " + rate_text(r.peak_bytes_per_second, "B/s") + "</text>" +
-         svg_label(kWidth - kRight, axes.y(r.peak_flops_per_second) - 8,
+         svg_label(kPlotWidth - kMarginRight, axes.y(r.peak_flops_per_second) - 8,
                    "arithmetic: " + rate_text(r.peak_flops_per_second, "FLOP/s"), "end");
 }
 
 std::string points(const Roofline& r, const Axes& axes) {
   const double permitted = std::min(r.peak_flops_per_second, r.intensity * r.peak_bytes_per_second);
   const double x = axes.x(r.intensity);
-  const bool left = x > kWidth * 0.6;  // labels are on the side of the points that has more room
-  std::string drawn = svg_line(x, kTop, x, kHeight - kBottom, "task");
+  const bool left =
+      x > kPlotWidth * 0.6;  // labels are on the side of the points that has more room
+  std::string drawn = svg_line(x, kMarginTop, x, kPlotHeight - kMarginBottom, "task");
   std::vector<RooflinePoint> highest_first = r.points;
   std::stable_sort(highest_first.begin(), highest_first.end(), [](const auto& a, const auto& b) {
     return a.flops_per_second > b.flops_per_second;
@@ -157,14 +160,14 @@ Result<Roofline> roofline_of_profile(const std::string& title, const Value& fact
 
 std::string roofline_svg(const Roofline& roofline) {
   const Axes axes(roofline);
-  const std::string size = svg_number(kWidth) + " " + svg_number(kHeight);
+  const std::string size = svg_number(kPlotWidth) + " " + svg_number(kPlotHeight);
   const std::string title = html_cut(roofline.title, kTitleShown);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\" width=\"" +
-         svg_number(kWidth) + "\" height=\"" + svg_number(kHeight) +
+         svg_number(kPlotWidth) + "\" height=\"" + svg_number(kPlotHeight) +
          "\" role=\"img\" aria-label=\"roofline: " + title + "\">\n" + kRooflineStyle +
-         "<rect width=\"100%\" height=\"100%\" class=\"back\"/>\n<text x=\"" + svg_number(kLeft) +
-         "\" y=\"26\" class=\"title\">" + title + "</text>\n" + grid(axes) + "\n" +
-         roof(roofline, axes) + "\n" + points(roofline, axes) + "\n</svg>\n";
+         "<rect width=\"100%\" height=\"100%\" class=\"back\"/>\n<text x=\"" +
+         svg_number(kMarginLeft) + "\" y=\"26\" class=\"title\">" + title + "</text>\n" +
+         grid(axes) + "\n" + roof(roofline, axes) + "\n" + points(roofline, axes) + "\n</svg>\n";
 }
 
 }  // namespace hone

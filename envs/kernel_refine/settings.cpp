@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::size_t kHardwareMax = 4096;
 constexpr std::int64_t kToolNumberMax = 1000;
-constexpr std::int64_t kTokensMin = 64, kTokensMax = 65536;
+constexpr std::int64_t kFeedbackTokensMin = 64, kFeedbackTokensMax = 65536;
 
 /// A number for each tool. The option replaces all defaults: a tool that it does not name has 0.
 std::map<Tool, std::int64_t> read_tools(Fields& f, std::string_view key,
@@ -35,8 +35,8 @@ std::shared_ptr<const RefineSettings> read_settings(Fields& f, const KernelRefin
                                                     const std::vector<std::string>& languages) {
   auto settings = std::make_shared<RefineSettings>();
   settings->rules = read_turn_rules(f, defaults.rules);
-  settings->feedback_tokens =
-      f.integer_or("feedback_tokens", defaults.feedback_tokens, kTokensMin, kTokensMax);
+  settings->feedback_tokens = f.integer_or("feedback_tokens", defaults.feedback_tokens,
+                                           kFeedbackTokensMin, kFeedbackTokensMax);
   settings->profile =
       f.choice_or("feedback_profile", defaults.feedback_profile,
                   {std::string(kProfileOff), std::string(kProfileAuto)}) == kProfileAuto;

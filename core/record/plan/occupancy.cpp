@@ -6,8 +6,8 @@
 namespace hone::record {
 namespace {
 
-constexpr int kWarp = 32;
-constexpr int kRegisterUnit = 256;  // registers are given to a warp in units of this many
+constexpr int kThreadsOfWarp = 32;
+constexpr int kRegistersOfUnit = 256;  // registers are given to a warp in units of this many
 constexpr int kRegistersOfThread = 8;
 constexpr int kSharedUnit = 128;  // bytes
 constexpr int kSchedulers = 4;    // each has a quarter of the registers
@@ -26,12 +26,13 @@ int blocks_per_multiprocessor(const Function& function, const Device& device, in
                               std::size_t shared_bytes) {
   const CubinKernel& kernel = *function.kernel;
   if (threads <= 0 || static_cast<std::uint32_t>(threads) > kernel.block_threads_max) return 0;
-  const int warps = (threads + kWarp - 1) / kWarp;
+  const int warps = (threads + kThreadsOfWarp - 1) / kThreadsOfWarp;
   int blocks = device.attribute(kMultiprocessorBlocks);
-  blocks = std::min(blocks, device.attribute(kMultiprocessorThreads) / kWarp / warps);
-  const int registers = rounded_up(static_cast<int>(kernel.registers), kRegistersOfThread) * kWarp;
+  blocks = std::min(blocks, device.attribute(kMultiprocessorThreads) / kThreadsOfWarp / warps);
+  const int registers =
+      rounded_up(static_cast<int>(kernel.registers), kRegistersOfThread) * kThreadsOfWarp;
   const int warps_of_scheduler = device.attribute(kMultiprocessorRegisters) / kSchedulers /
-                                 rounded_up(registers, kRegisterUnit);
+                                 rounded_up(registers, kRegistersOfUnit);
   blocks = std::min(blocks, warps_of_scheduler * kSchedulers / warps);
   const std::size_t wanted = kernel.shared_bytes + shared_bytes +
                              static_cast<std::size_t>(device.attribute(kSharedBytesReserved));
