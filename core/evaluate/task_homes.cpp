@@ -57,6 +57,8 @@ TaskHomes::Times& TaskHomes::own_times(const std::string& task) {
 
 void TaskHomes::add_preparation(const std::string& task, double seconds) {
   Times& own = own_times(task);
+  if (own.first_preparation_s && *own.first_preparation_s > 0)
+    add(further_share_, std::min(seconds / *own.first_preparation_s, 1.0));
   const auto which = own.first_preparation_s ? &Times::preparation_s : &Times::first_preparation_s;
   add(own.*which, seconds);
   add(of_all_.*which, seconds);
@@ -69,14 +71,16 @@ void TaskHomes::add_evaluation(const std::string& task, double seconds) {
 
 TaskHomes::Times TaskHomes::times_of(const std::string& task) const {
   Times times = of_all_;
-  const auto own = times_.find(task);
-  const auto take = [&](std::optional<double> Times::*which) {
-    if (own != times_.end() && own->second.*which) times.*which = own->second.*which;
-  };
-  take(&Times::first_preparation_s);
-  take(&Times::preparation_s);
-  take(&Times::evaluation_s);
   if (!times.preparation_s) times.preparation_s = times.first_preparation_s;
+  const auto found = times_.find(task);
+  if (found == times_.end()) return times;
+  const Times& own = found->second;
+  if (own.preparation_s) {
+    times.preparation_s = own.preparation_s;
+  } else if (own.first_preparation_s) {
+    times.preparation_s = further_share_.value_or(1) * *own.first_preparation_s;
+  }
+  if (own.evaluation_s) times.evaluation_s = own.evaluation_s;
   return times;
 }
 

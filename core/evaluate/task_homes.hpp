@@ -31,7 +31,7 @@ class TaskHomes {
   void begin(std::size_t lane, const std::string& task);
   /// The lane has finished its submission, if it had one.
   void end(std::size_t lane);
-  /// The time in which a lane has prepared the task (s); called for each preparation.
+  /// Adds the time that a lane needed to prepare the task (s). The first call for a task is its first preparation.
   void add_preparation(const std::string& task, double seconds);
   /// The time of an evaluation without a preparation (s).
   void add_evaluation(const std::string& task, double seconds);
@@ -43,7 +43,8 @@ class TaskHomes {
   int rank(std::size_t lane, const std::string& task, double idle_s) const;
 
  private:
-  /// Moving averages (s). The first preparation of a task also finds what later ones are told.
+  /// Moving averages (s). The first preparation of a task takes longer: it also measures what hone then stores for later ones,
+  /// such as the reference's error.
   struct Times {
     std::optional<double> first_preparation_s, preparation_s, evaluation_s;
   };
@@ -61,7 +62,9 @@ class TaskHomes {
   std::map<std::string, int> homes_;  ///< number of lanes at which a task is at home
   std::map<std::string, std::size_t> demand_;
   std::map<std::string, Times> times_;
-  Times of_all_;  ///< for tasks without times of their own
+  std::optional<double>
+      further_share_;  ///< further preparations over the first of their task, on average
+  Times of_all_;       ///< for tasks without times of their own
 };
 
 }  // namespace hone

@@ -23,7 +23,7 @@ bool can_serve(ProcessPool::Kind kind, ProcessPool::Kind wanted) {
          (kind == ProcessPool::Kind::kReplayer && wanted == ProcessPool::Kind::kCandidate);
 }
 
-/// Tells a reference's process the level of structure that an earlier one has found (module_reference.py).
+/// Gives a process of the reference the level of structure that an earlier process has found (module_reference.py).
 void tell_structure(FormPlans& plans, const Task& task, const ReferenceError& known) {
   const auto varied = plans.find(Form::kVaried);
   if (!known.structure || varied == plans.end()) return;

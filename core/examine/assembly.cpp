@@ -38,7 +38,7 @@ struct Function {
   std::string_view name;
   std::vector<Instruction> code;
   std::vector<Loop> loops;
-  bool is_kernel = false;  ///< of PTX
+  bool is_kernel = false;  ///< a kernel in PTX
 };
 
 /// Counts the steps of work, and records what was left out because of a limit.
@@ -311,7 +311,7 @@ void add_blocks(Function& function, Budget& budget, std::vector<Found>& found) {
   }
 }
 
-/// The instructions with the number of loops around each.
+/// The instructions, each with the number of loops around it.
 std::vector<DeviceInstruction> with_depths(const Function& function) {
   std::vector<std::int64_t> steps(function.code.size() + 1);
   for (const Loop& loop : function.loops) {
@@ -328,7 +328,7 @@ std::vector<DeviceInstruction> with_depths(const Function& function) {
 }
 
 void add_accesses(const Function& function, Budget& budget, std::vector<LaneAccess>& found) {
-  constexpr const char* kAddressesLeft = "addresses: a kernel is too long";
+  constexpr const char* kAddressesLeft = "memory accesses: the kernels are too long";
   if (!function.is_kernel) return;
   if (function.code.size() > kLaneInstructionsMax) {
     budget.leave_out(kAddressesLeft);

@@ -23,7 +23,7 @@ struct CodeBlock {
   /// vector. On a device, loads and stores of global memory, wide ones (v2, v4) among them, and of spilled registers.
   std::int64_t vector = 0, scalar = 0, gathers = 0, divisions = 0, calls = 0;
   std::int64_t global = 0, global_wide = 0, shared = 0, local = 0, barriers = 0;
-  std::int64_t multiply_adds = 0;  ///< on a device: of floating-point numbers
+  std::int64_t multiply_adds = 0;  ///< on a device: floating-point instructions `fma`
   std::string text;  ///< its instructions; "; line 14" where the source's line changes
 };
 
@@ -32,12 +32,12 @@ inline constexpr std::size_t kCodeTextMax = std::size_t{2} << 20, kCodeWorkMax =
 
 struct CodeListing {
   std::vector<CodeBlock> blocks;
-  std::vector<LaneAccess> accesses;   ///< of kernels; the deepest first
+  std::vector<LaneAccess> accesses;   ///< of kernels; the most loops around them first
   std::vector<std::string> left_out;  ///< what exceeded a limit; empty: nothing
   std::size_t work = 0;               ///< steps, at most kCodeWorkMax
 };
 
-/// Accesses of a listing.
+/// Most accesses in a listing.
 inline constexpr std::size_t kAccessesMax = 64;
 
 /// The blocks of the text: vectorized loops first, then the deepest, then the longest. (A vectorized loop has scalar copies for the

@@ -17,11 +17,12 @@ using examine::percent_text;
 using examine::place_text;
 using examine::time_text;
 
-// On a device with 132 multiprocessors, a call of one launch takes 4.3 µs, and eight take 5.6 to 18 µs each.
+// Time of a launch (µs) up to which launch overhead dominates. With 132 multiprocessors, a call with one launch
+// takes 4.3 µs, and one with eight takes 5.6 to 18 µs for each.
 constexpr double kLaunchBoundUs = 6;
 constexpr double kBusy = 0.4;  // of a peak rate; above it, short launches do useful work
 constexpr double kThreadsOfUnit = 2048;
-constexpr double kShortWaves = 4;  // a wave: as many threads as the device runs at a time
+constexpr double kShortWaves = 4;  // a wave: the threads that a device runs at a time
 
 double blocks_of(const ReadyLaunch& launch) {
   return static_cast<double>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
@@ -30,7 +31,7 @@ double threads_of(const ReadyLaunch& launch) {
   return static_cast<double>(launch.block[0]) * launch.block[1] * launch.block[2];
 }
 
-/// Whether no launch can take long by itself: its kernel has no loop, and it has few waves of threads.
+/// Whether all launches are short: no kernel has a loop or a call, and no launch has more than kShortWaves waves of threads.
 bool are_short(const FindingList& list, const std::vector<ReadyLaunch>& launches) {
   const double units = number_fact(list.input.device, "multiprocessors");
   const auto& blocks = list.input.code.blocks;
@@ -43,7 +44,7 @@ bool are_short(const FindingList& list, const std::vector<ReadyLaunch>& launches
          });
 }
 
-/// Whether starting kernels takes most of the time: launches are short, and the data and the arithmetic need much less time.
+/// Whether launch overhead takes most of the time: launches are short, and neither memory nor arithmetic is busy.
 bool is_launch_bound(const FindingList& list) {
   const std::vector<ReadyLaunch> launches = timed_launches(list.input);
   const auto count = static_cast<double>(launches.size());
@@ -52,7 +53,7 @@ bool is_launch_bound(const FindingList& list) {
          (count > 1 && are_short(list, launches));
 }
 
-/// Findings about addresses of memory.
+/// Findings about the addresses of memory accesses.
 class AccessRules {
  public:
   explicit AccessRules(FindingList& list) : list_(list), input_(list.input) {}
@@ -62,7 +63,7 @@ class AccessRules {
     uncoalesced();
     shared_banks();
   }
-  /// Whether the addresses of accesses to global memory are known, and neighbouring threads use neighbouring elements.
+  /// Whether there are accesses to global memory with known addresses, and all of these are coalesced.
   bool are_coalesced() const {
     bool has_global = false;
     for (const LaneAccess& access : input_.code.accesses) {
@@ -85,8 +86,8 @@ class AccessRules {
     const LaneAccess* access = nullptr;  ///< the one that wastes the most; nullptr: none
     double share = 0;                    ///< of the cost of all accesses to this kind of memory
   };
-  /// `cost`: of one execution, at least 1 for an access without waste. Rationale: how often an instruction runs is not known. A loop
-  /// counts as kTrips runs.
+  /// `cost`: of one execution; 1 without waste, else more. Rationale: the number of executions is unknown, so each loop counts as
+  /// kTrips iterations.
   template <typename Cost>
   Waste worst_waste(bool is_shared, const Cost& cost) const {
     constexpr double kTrips = 16;
@@ -114,15 +115,15 @@ class AccessRules {
     const auto [worst, share] =
         worst_waste(false, [](const LaneAccess& access) { return 1 / sector_use(access); });
     if (worst == nullptr || share < kWasteMin) return;
-    const std::string distance = worst->stride
-                                     ? counted_text(std::abs(*worst->stride), "byte")
-                                     : "a number of elements that is known only at run time";
-    add(0.82,
-        "The " + access_text(*worst) +
-            " is not coalesced: the addresses of neighbouring threads are " + distance +
-            " apart, so a warp uses " + percent_text(sector_use(*worst)) +
-            " of each 32-byte sector of global memory at a time. Let neighbouring threads use "
-            "neighbouring elements.");
+    const std::string cause =
+        worst->stride
+            ? " is not coalesced: the addresses of neighbouring threads are " +
+                  counted_text(std::abs(*worst->stride), "byte") + " apart, so a warp uses "
+            : " may not be coalesced: the distance between the addresses of neighbouring threads "
+              "is known only at run time. If it is 32 bytes or more, a warp uses ";
+    add(0.82, "The " + access_text(*worst) + cause + percent_text(sector_use(*worst)) +
+                  " of each 32-byte sector of global memory at a time. Let neighbouring threads "
+                  "use neighbouring elements.");
   }
   void shared_banks() {
     const auto [worst, share] = worst_waste(
@@ -181,7 +182,7 @@ class LaunchRules {
             " in local memory, with " + counted_text(worst->registers, "register") +
             " for each thread. Use fewer live values for each thread.");
   }
-  /// The largest launch counts: a small one, such as the last step of a sum, may take hardly any time.
+  /// Only the largest launch counts: a small one, such as the last step of a sum, may take hardly any time.
   void few_blocks() {
     const double units = number_fact(input_.device, "multiprocessors");
     const std::vector<ReadyLaunch> launches = timed_launches(input_);
@@ -199,7 +200,7 @@ class LaunchRules {
                  what + "; the device has " + number_text(units, " multiprocessors") + ", so " +
                      number_text(units - blocks, "") +
                      " of them are idle. Divide the work into more blocks.");
-    // A few threads can keep matrix units busy, and how busy these are is not known.
+    // A few threads can keep matrix units busy, and hone does not know how busy these are.
     const double share = blocks * threads / (units * kThreadsOfUnit);
     if (share >= kFewThreads || is_launch_bound(list_) || may_use_matrix_units()) return;
     add(0.7, what + ", " + percent_text(share) +
@@ -226,7 +227,7 @@ class LaunchRules {
     }
     return nullptr;
   }
-  /// Whether the task reuses its data so often that a kernel which loads it again and again is limited by loads.
+  /// Whether the arithmetic intensity of the task is so high that repeated loads from global memory limit a kernel.
   bool needs_reuse() const {
     if (std::isnan(figures_.intensity) || list_.is_near_a_limit()) return false;
     return std::isnan(figures_.peak_flops_per_second) ? figures_.intensity >= kReuseIntensity
@@ -272,9 +273,9 @@ class LaunchRules {
     }
   }
 
-  static constexpr double kReuseIntensity = 64;  // FLOP for each byte; more than vector units need
-  static constexpr double kMostUnits = 0.9;  // of the multiprocessors; above it, hardly any is idle
-  static constexpr double kFewThreads = 0.25;  // of a wave
+  static constexpr double kReuseIntensity = 64;  // FLOP for each byte; vector units need less
+  static constexpr double kMostUnits = 0.9;      // of the multiprocessors; above it, few are idle
+  static constexpr double kFewThreads = 0.25;    // of a wave
 
   FindingList& list_;
   const ProfileInput& input_;

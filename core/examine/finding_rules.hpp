@@ -1,4 +1,4 @@
-// What the rules of findings see, and the sentences that they write.
+// The input of the rules for findings, and the list of their sentences.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace hone {
 
 struct Sentence {
-  double weight = 0;  ///< the heaviest come first
+  double weight = 0;  ///< sentences with the largest weights come first
   std::string text;
 };
 
@@ -20,13 +20,13 @@ class FindingList {
       : input(profile), figures(derived) {}
 
   void add(double weight, std::string text) { sentences_.push_back({weight, std::move(text)}); }
-  /// The heaviest first.
+  /// The sentences, largest weight first.
   std::vector<Sentence> take();
 
   /// Whether the data comes from caches. With cold timing, inputs come from memory or a cache that is hardly faster.
   bool is_from_cache() const;
   bool is_memory_bound() const;
-  /// Whether a kernel is so near to a limit of the device that faults of its code matter little.
+  /// Whether a kernel is memory-bound or compute-bound, so that faults of its code cost little time.
   bool is_near_a_limit() const;
   /// Whether arithmetic limits a kernel that moves each byte once.
   bool needs_more_arithmetic_than_memory() const;
@@ -41,14 +41,14 @@ class FindingList {
 /// The rules for code of a processor, and for native code of a device.
 void add_processor_findings(FindingList& list);
 void add_device_findings(FindingList& list);
-/// What a device's code shows about the width and the order of its accesses to global memory; empty: nothing.
+/// Advice on the width and coalescing of a device's accesses to global memory; empty: none.
 std::string advice_on_accesses(const FindingList& list);
 /// Whether a device's code has accesses to global memory.
 bool accesses_global_memory(const FindingList& list);
 
 namespace examine {
 
-/// A positive number among the device's facts; 0: unknown.
+/// A number among the device's facts; 0: unknown.
 double number_fact(const Value& facts, const char* name);
 
 /// A number with three digits and its unit: "31.4 %", "12 blocks".

@@ -1,10 +1,11 @@
 // Theory of operation. Each register has a lane value: how it differs between a thread and its neighbour in the warp. `%tid.x`
 // differs by 1; parameters, block indices and constants by 0; arithmetic combines these. A register that several instructions
 // write (the variable of a loop) has a value only if all of them agree, so the instructions are visited until nothing changes.
-// What is not understood, such as an address from memory, is unknown, and accesses with unknown addresses are left out.
+// Other values, such as an address loaded from memory, are unclear, and accesses with unclear addresses are left out.
 //
-// Rationale: the address of thread t is assumed to be s·t plus a number that all threads of a warp share. This is exact for
-// blocks whose first extent is a multiple of 32, with indices that do not overflow.
+// Rationale: the address of thread t is assumed to be s·t plus a number that all threads of a warp share. This holds for blocks
+// whose first extent is a multiple of 32, if no index overflows and if an index that is divided or masked begins at a multiple
+// of 32 in each warp. Limits (`min`, `max`) and choices (`selp`) of an index are assumed to be rare.
 #include "examine/lane_access.hpp"
 
 #include <algorithm>
@@ -36,11 +37,11 @@ struct Lane {
   };
   Kind kind = Lane::Kind::kNone;
   std::int64_t stride = 0;
-  std::optional<std::int64_t> constant = {};  ///< of a stride of 0
+  std::optional<std::int64_t> constant = {};  ///< the value, if known; only with a stride of 0
   bool operator==(const Lane&) const = default;
 };
 
-/// Unclear beyond kStrideMax, which no memory has.
+/// Unclear above kStrideMax (1 TiB): no device has that much memory.
 Lane strided_lane(std::int64_t stride) {
   constexpr std::int64_t kStrideMax = std::int64_t{1} << 40;
   if (stride > kStrideMax || stride < -kStrideMax) return {Lane::Kind::kUnclear, 0, {}};
@@ -105,7 +106,7 @@ Lane remainder(const Lane& a, const Lane& divisor) {
   return keeps ? strided_lane(1) : kUnclearLane;
 }
 
-/// a & b. A mask of one-bits at the end gives a remainder, and one with zero-bits there rounds down.
+/// a & b. A mask of low one-bits gives a remainder; a mask whose low bits are zero rounds down.
 Lane masked(const Lane& a, const Lane& b) {
   if (is_uniform(a) && is_uniform(b)) return kUniformLane;
   if (is_uniform(a)) return masked(b, a);
@@ -123,7 +124,7 @@ Lane shift_factor(const Lane& bits) {
              : kUnclearLane;
 }
 
-/// Of which threads choose one or the other, or which limit an index.
+/// The result of `min`, `max` or `selp`. An operand with a stride counts as the usual result, the other as a limit.
 Lane chosen(const Lane& a, const Lane& b) {
   if (is_uniform(a) && is_uniform(b)) return kUniformLane;
   if (is_strided(a) && is_uniform(b)) return a;
@@ -133,7 +134,7 @@ Lane chosen(const Lane& a, const Lane& b) {
 struct LaneOperand {
   enum class Kind : std::uint8_t { kValue, kRegister, kAddress, kKernelParameter, kOther };
   Kind kind = Kind::kValue;
-  std::size_t index = 0;    ///< of a register, also of an address's
+  std::size_t index = 0;    ///< of the register, or of an address's base register
   Lane value = {};          ///< of kValue, also of an address without a register
   std::int64_t offset = 0;  ///< of an address
 };
@@ -204,7 +205,7 @@ class LaneAnalysis {
                         std::optional<std::int64_t>>,
              LaneAccess>
         found;
-    // The distinct places of a base address's accesses within a stride.
+    // For each base register: the distinct offsets of its accesses, modulo the stride.
     std::map<std::tuple<std::size_t, bool, std::int64_t>, std::set<std::int64_t>> places;
     for (const bool is_first : {true, false}) {
       for (const LaneStep& step : steps_) {
@@ -251,7 +252,7 @@ class LaneAnalysis {
     }
     steps_.push_back(std::move(step));
   }
-  /// Removes the text up to the next comma outside brackets and braces.
+  /// Removes and returns the text up to the next comma outside brackets and braces.
   static std::string_view take_operand(std::string_view& rest) {
     int open = 0;
     std::size_t at = 0;
@@ -306,7 +307,7 @@ class LaneAnalysis {
         operand.kind == LaneOperand::Kind::kRegister || operand.kind == LaneOperand::Kind::kAddress;
     return is_register ? lanes_[operand.index] : operand.value;
   }
-  /// Without the kernel's name and `covered`; nullopt: no access, or its address is unknown.
+  /// The access, without the kernel's name and with `covered` = `width`. nullopt: none, or its address is unclear.
   std::optional<LaneAccess> access_of(const LaneStep& step) const {
     const bool is_shared = has_part(step.word, ".shared");
     const bool is_store = step.word.starts_with("st.");
@@ -365,7 +366,7 @@ class LaneAnalysis {
     if (is("div.")) return quotient(in[0], in[1]);
     if (is("rem.")) return remainder(in[0], in[1]);
     if (is("and.")) return masked(in[0], in[1]);
-    // Compilers write `or` for an addition of bits that are zero in the other operand.
+    // Compilers replace an addition by `or` if no bit is set in both operands.
     if (is("or.") && (is_uniform(in[0]) || is_uniform(in[1]))) return lane_sum(in[0], in[1], 1);
     if (is("min.") || is("max.")) return chosen(in[0], in[1]);
     if (is("selp.") && is_uniform(in[2])) return chosen(in[0], in[1]);
@@ -406,11 +407,11 @@ double sector_use(const LaneAccess& access) {
 
 std::int64_t bank_conflicts(const LaneAccess& access) {
   if (!access.stride) return 1;
-  // A warp's access is served in parts of 128 bytes: 16 threads that read 8 bytes each, or 8 that read 16.
+  // The hardware serves a warp's access in parts of 128 bytes: 16 threads with 8 bytes each, or 8 with 16.
   const std::int64_t bytes = std::max(access.width, kBankBytes);
   const std::int64_t threads = std::max<std::int64_t>(kBanks * kBankBytes / bytes, 1);
   const std::int64_t words = bytes / kBankBytes;
-  // Banks repeat after 128 bytes, and so do the sums of strides that are reduced: only distinct words count.
+  // Threads that use the same word of a bank share one cycle, so only distinct words count.
   const std::int64_t stride = *access.stride;
   if (stride > (std::int64_t{1} << 40) || stride < -(std::int64_t{1} << 40)) return 1;
   std::map<std::int64_t, std::set<std::int64_t>> words_of_bank;

@@ -1,4 +1,4 @@
-// How the addresses of a kernel's memory accesses differ between neighbouring threads, from PTX.
+// Distances between the addresses that neighbouring threads access, from a kernel's PTX.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace hone {
 
-/// A load or store whose address changes from thread to thread in a known way.
+/// A load or store whose address grows by the same distance from each thread to the next.
 struct LaneAccess {
   std::string kernel = {};  ///< as in PTX, perhaps a mangled name
   bool is_shared = false, is_store = false;
   std::int64_t line = 0;   ///< of the source; 0: unknown
   std::int64_t depth = 0;  ///< number of loops around it
-  std::int64_t width = 0;  ///< bytes of one thread
+  std::int64_t width = 0;  ///< bytes for each thread
   std::int64_t count = 1;  ///< instructions that differ only in their address
-  /// Distance between the addresses of neighbouring threads of a warp (bytes); nullopt: a thread's index times a number
-  /// that is known only at run time.
+  /// Distance between the addresses of neighbouring threads of a warp (bytes); nullopt: the same distance for all
+  /// threads, but known only at run time.
   std::optional<std::int64_t> stride = {};
-  /// Bytes between a thread's address and its neighbour's that instructions with the same base address use: 12 for the three
-  /// members of a structure of floats. At least `width`.
+  /// Bytes of each stride that all instructions with the same base address use together: 12 for the three members of a
+  /// structure of floats. At least `width`.
   std::int64_t covered = 0;
 };
 
@@ -34,19 +34,19 @@ struct DeviceInstruction {
   std::int64_t line = 0, depth = 0;
 };
 
-/// Instructions of a kernel that are analysed at most, and steps that this takes for each of them.
+/// Most instructions of an analysed kernel, and most passes over them.
 inline constexpr std::size_t kLaneInstructionsMax = 20'000, kLanePassesMax = 8;
 
-/// The accesses of a kernel, without those whose addresses are unknown.
-/// The text is untrusted. Time: O(n log n) for each of kLanePassesMax passes. Empty if there are more than kLaneInstructionsMax instructions.
+/// The accesses of a kernel, without those whose addresses are unknown. The text is untrusted.
+/// Empty above kLaneInstructionsMax instructions, or if kLanePassesMax passes are too few. Time: O(n) a pass, then O(n log n).
 std::vector<LaneAccess> lane_accesses(std::string_view kernel,
                                       const std::vector<DeviceInstruction>& code);
 
-/// Share of the bytes that a warp uses of the 32-byte sectors of global memory that it touches.
+/// Share of each accessed 32-byte sector of global memory that a warp uses. An unknown stride counts as 32 bytes or more.
 double sector_use(const LaneAccess& access);
 
-/// Number of cycles in which a warp's access to shared memory uses the same bank, over the least possible; 1: no conflict.
-/// 1 for an unknown stride.
+/// Cycles of a warp's access to shared memory, as a multiple of the cycles without bank conflicts. 1: no conflict, or an
+/// unknown stride.
 std::int64_t bank_conflicts(const LaneAccess& access);
 
 /// {"kernel", "line", "space": "global"|"shared", "store", "bytes", "instructions", "stride": bytes|nil, "sector_use" or "bank_conflicts"}.

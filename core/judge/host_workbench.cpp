@@ -63,6 +63,9 @@ class HostWorkbench : public Workbench {
                                                const std::vector<CompareOrder>& orders) override {
     for (std::size_t i = 0; i < orders.size(); ++i) {
       const CompareOrder& o = orders[i];
+      if (o.expected_dtype != (dtype_is_float(o.dtype) ? DType::kF64 : o.dtype))
+        return internal_error("compare: expected answers as f64, found " +
+                              std::string(dtype_name(o.expected_dtype)));
       auto mismatch = compare_output(got.base() + o.got, expected.base() + o.expected, o.dtype,
                                      o.count, o.row, o.tolerance);
       if (mismatch) return std::optional<FoundMismatch>({i, std::move(*mismatch)});

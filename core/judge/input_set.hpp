@@ -63,8 +63,8 @@ class InputSet {
   /// name. `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
                                           const std::vector<OutputTolerance>& tolerances) const;
-  /// Whether outputs are within the tolerance of other answers to the same inputs, in the task's own types, which lie at the
-  /// same places of another arena.
+  /// Whether the outputs agree with the answers within the tolerances. Both are for the same inputs, in the task's own types,
+  /// and both arenas have this layout.
   Result<bool> agree(const Arena& outputs, const Arena& answers, const Layout& layout,
                      const std::vector<OutputTolerance>& tolerances) const;
   /// Whether canaries are intact after a round, and inputs unchanged unless the task lets a submission change them. `outputs`: the
@@ -84,7 +84,7 @@ class InputSet {
     std::size_t call, tensor;
   };
   std::vector<Output> outputs() const;
-  /// For the reference's answer.
+  /// Compares an output with the reference's answer.
   CompareOrder compare_order(const Output& output, const Layout& layout,
                              const std::vector<OutputTolerance>& tolerances) const;
   Status put(const Runner& runner, const Layout& layout, std::uint64_t secret, Part part) const;

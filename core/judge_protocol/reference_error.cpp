@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kStructureMax = 3;  // levels in module_structure.py
+constexpr std::int64_t kStructureMax = 3;  // the highest level (FULL) in module_structure.py
 
 Value error_to_value(const OutputError& e) {
   return Value::array({e.element, e.norm, e.wide_element, e.wide_norm, e.share});

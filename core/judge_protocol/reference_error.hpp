@@ -30,7 +30,7 @@ struct ReferenceError {
       true;  ///< exact answers are computed in double, not in the reference's own types
   std::uint64_t memory_bytes =
       0;  ///< that a call of the reference needs beyond its inputs and parameters
-  /// Level of the structure of varied inputs (module_structure.py); none if it has made none. Finding it takes several calls.
+  /// Level of structure of varied inputs (module_structure.py); nullopt before the first of them. Finding it takes several calls.
   std::optional<int> structure = std::nullopt;
 };
 

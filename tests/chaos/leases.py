@@ -16,9 +16,9 @@ from plan import HOUR
 from server import Server, ServerFailed
 
 LEASE_S = 5.0
-# Of a server whose monotonic clock is changed, too. A slow machine asks for the metrics well before they are over.
+# Lease of a server whose monotonic clock is changed, too. A slow machine must see an expiry before it is due.
 SABOTAGED_LEASE_S = 60.0
-CLOCK_HOURS_MAX = 72
+CLOCK_HOURS_MAX = 72  # largest offset of the clock, in both directions
 OVERDUE_S = 20.0  # seconds by which the end of a lease may go unnoticed
 LOOK_EVERY_S = 0.1
 REAPED, ENDED = 3, 1  # states in the journal
@@ -46,7 +46,7 @@ class Silence:
             raise ServerFailed(f"the server with short leases does not start: {self.server.last_words()}")
         ready = time.monotonic()
         await player.connect()
-        hours = CLOCK_HOURS_MAX  # the first step is the largest one forward
+        hours = CLOCK_HOURS_MAX  # the first step is the largest possible one, from the lowest offset to the highest
         while self.reaped < silent:
             self.orders["clock_offset_s"] = hours * HOUR
             hours = self.draw.randint(-CLOCK_HOURS_MAX, CLOCK_HOURS_MAX)

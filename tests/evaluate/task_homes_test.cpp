@@ -111,8 +111,8 @@ TEST(TaskHomes, TaskThatIsCheapToPrepare_IsHelpedAtOnce) {
   EXPECT_GE(homes.rank(1, "native", 0), 0);
 }
 
-/// The first one has found the reference's error and the baseline's times. Those after it are told.
-TEST(TaskHomes, FurtherPreparations_AreExpectedToTakeAsLongAsOthersDid) {
+/// The first preparation measures the reference's error and the baseline's times. Later ones get the stored results.
+TEST(TaskHomes, ExpectedPreparation_LeavesOutTheFirstOfEachTask) {
   TaskHomes homes = homes_with_times();
   homes.add_waiting("known");
   homes.add_waiting("known");
@@ -120,10 +120,14 @@ TEST(TaskHomes, FurtherPreparations_AreExpectedToTakeAsLongAsOthersDid) {
   homes.add_preparation("known", 0.5);
   EXPECT_GE(homes.rank(1, "known", 0), 0);
   homes.add_preparation("other", 2);
+  homes.add_preparation("large", 60);
   homes.add_evaluation("other", 1);
-  homes.set_ready(0, {"known", "other"});
+  homes.add_evaluation("large", 3);
+  homes.set_ready(0, {"known", "other", "large"});
   homes.add_waiting("other");
-  EXPECT_GE(homes.rank(1, "other", 0), 0) << "known of another task only";
+  homes.add_waiting("large");
+  EXPECT_LT(homes.rank(1, "large", 0), 0) << "a large task is large for every lane";
+  EXPECT_GE(homes.rank(1, "other", 0), 0) << "only another task has had a further preparation";
 }
 
 TEST(TaskHomes, SubmissionWithoutATask_IsTakenByAnyLane) {

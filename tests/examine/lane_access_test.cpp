@@ -1,4 +1,4 @@
-// Addresses of neighbouring threads, from PTX: strides, sectors, bank conflicts, and hostile text.
+// Distances between the addresses of neighbouring threads, from PTX: strides, sectors, bank conflicts, and hostile text.
 #include "examine/lane_access.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::IsEmpty;
 
-/// A kernel that computes its addresses like compilers do. %r1 is the thread's index x, %rd1 a pointer.
+/// The accesses of a kernel with this body. %r1 and %rd2 are the thread's index x, %rd1 is a pointer argument.
 std::vector<LaneAccess> accesses_of(const std::string& body) {
   const std::string text = R"(
 .visible .entry f(
@@ -32,7 +32,7 @@ LaneAccess access_of(const std::string& body) {
   return all.empty() ? LaneAccess{} : all[0];
 }
 
-TEST(LaneAccess, NeighbouringElements_UseAllOfTheirSectors) {
+TEST(LaneAccess, NeighbouringElements_UseWholeSectors) {
   const LaneAccess access =
       access_of("shl.b64 %rd3, %rd2, 2;\nadd.s64 %rd4, %rd1, %rd3;\nld.global.f32 %f1, [%rd4+64];");
   EXPECT_EQ(access.kernel, "f");
@@ -99,7 +99,7 @@ TEST(LaneAccess, PointerWithTwoStrides_IsUnknown) {
               IsEmpty());
 }
 
-TEST(LaneAccess, StructureOfThreeFloats_UsesAllOfItsSectors) {
+TEST(LaneAccess, StructureOfThreeFloats_UsesWholeSectors) {
   const LaneAccess access = access_of(
       "mul.lo.s64 %rd3, %rd2, 12;\nadd.s64 %rd4, %rd1, %rd3;\nld.global.f32 %f1, [%rd4];\n"
       "ld.global.f32 %f2, [%rd4+4];\nld.global.f32 %f3, [%rd4+8];");
@@ -127,7 +127,7 @@ TEST(LaneAccess, SharedMemory_HasBankConflicts) {
   }
 }
 
-TEST(LaneAccess, Value_HasWhatAProfileShows) {
+TEST(LaneAccess, Value_HasTheMembersOfAProfile) {
   LaneAccess access = access_of("shl.b32 %r2, %r1, 7;\nld.shared.f32 %f1, [%r2+4];");
   EXPECT_EQ(
       to_json(lane_access_to_value(access)),
@@ -137,16 +137,16 @@ TEST(LaneAccess, Value_HasWhatAProfileShows) {
   EXPECT_EQ(lane_access_to_value(access).find("sector_use")->as_double(), 0.125);
 }
 
-TEST(HostileLanes, AKernelBeyondTheLimit_IsLeftOutAndNamed) {
+TEST(HostileLanes, KernelBeyondTheLimit_IsReportedAsLeftOut) {
   std::string body;
   for (std::size_t i = 0; i < kLaneInstructionsMax; ++i) body += "add.s32 %r2, %r2, 1;\n";
   const CodeListing listing = code_blocks(".entry f(\n{\n" + body + "ret;\n}\n", "f.cu", 8, 100);
   EXPECT_THAT(listing.accesses, IsEmpty());
-  EXPECT_THAT(listing.left_out, testing::ElementsAre("addresses: a kernel is too long"));
+  EXPECT_THAT(listing.left_out, testing::ElementsAre("memory accesses: the kernels are too long"));
 }
 
 TEST(HostileLanes, ChainThatSettlesSlowly_HasNoAccesses) {
-  // Each pass changes one register more: the last instruction comes first.
+  // The instructions are in reverse order, so each pass settles only one more register.
   std::string body = "shl.b64 %rd3, %rd2, 2;\nld.global.f32 %f1, [%rd3];\n";
   for (std::size_t i = 40; i > 1; --i)
     body += "mov.u32 %x" + std::to_string(i) + ", %x" + std::to_string(i - 1) + ";\n";
@@ -161,7 +161,7 @@ TEST(HostileLanes, StrideBeyondAllMemory_IsUnknown) {
         << factor;
 }
 
-TEST(HostileLanes, MalformedInstructions_AreNoAccesses) {
+TEST(HostileLanes, MalformedInstructions_AddNoAccesses) {
   for (const char* text :
        {"ld.global.f32", "ld.global.f32 %f1", "ld.global.f32 %f1, [", "ld.global. %f1, [%rd4]",
         "st.shared.v9.q77 [%r1+99999999999999999999], {{{{", "@%p1", "mov.u32 %r1",
@@ -174,7 +174,7 @@ TEST(HostileLanes, MalformedInstructions_AreNoAccesses) {
         << text;
 }
 
-TEST(HostileLanes, ManyDifferentAccesses_AreCut) {
+TEST(HostileLanes, ManyDifferentAccesses_AreLimited) {
   std::string body;
   for (int i = 1; i <= 300; ++i)
     body += "mul.lo.s64 %rd3" + std::to_string(i) + ", %rd2, " + std::to_string(i) +

@@ -148,7 +148,7 @@ TEST(Harness, ElementsOutsideTheTolerance_AreCounted) {
   }
 }
 
-/// Addresses that allow reads of sixteen bytes, and others; numbers of elements with and without a rest.
+/// Numbers of elements that fill whole 16-byte chunks and others, and offsets with and without 16-byte alignment.
 constexpr std::uint64_t kCounts[] = {1, 15, 64, 1000, 4099};
 constexpr std::uint64_t kOffsets[] = {0, 8};
 
@@ -190,7 +190,7 @@ TEST(Harness, ChangedElementsOfEveryType_AreCounted) {
   }
 }
 
-TEST(Harness, LoadedInputs_AreTheMastersAndInspectedByByte) {
+TEST(Harness, LoadedInputs_EqualTheirMastersAndEachChangedByteIsFound) {
   const CUfunction load = harness_kernel("hone_load"), inspect = harness_kernel("hone_inspect");
   ASSERT_NE(load, nullptr);
   ASSERT_NE(inspect, nullptr);
@@ -208,7 +208,7 @@ TEST(Harness, LoadedInputs_AreTheMastersAndInspectedByByte) {
       std::vector<char> loaded(bytes);
       HONE_CU(cuMemcpyDtoH_v2(loaded.data(), arena.at + payload, bytes));
       EXPECT_EQ(loaded, master) << bytes << " at " << offset;
-      // Untouched, the first and the last byte changed, and a canary on each side.
+      // Changes nothing, then the first byte, the last byte, and the canary before and after the input.
       const std::uint64_t nowhere = 0;
       for (const std::uint64_t at :
            {nowhere, payload, payload + bytes - 1, payload - 1, payload + bytes}) {

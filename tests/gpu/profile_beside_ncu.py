@@ -1,8 +1,8 @@
-"""Compares figures of `hone profile` with Nsight Compute's counters of the same kernels.
+"""Compares figures of `hone profile` with Nsight Compute's counters for the same kernels.
 
-`profile_beside_ncu.py --hone HONE [-c CONFIG] [--set KEY=VALUE]` prints a table, with `--json` a list. Each baseline is
-profiled by hone, and started by CuPy under `ncu`, which empties the caches before a kernel. The interpreter needs
-CuPy, and the machine needs `ncu` and permission to read the device's counters; hone needs neither.
+`profile_beside_ncu.py --hone HONE [-c CONFIG] [--set KEY=VALUE]` prints a table, or with `--json` a JSON list. hone
+profiles each baseline. Then CuPy starts it under `ncu`, which empties the caches before each kernel. This script needs
+CuPy, `ncu`, and permission to read the device's counters; hone needs none of them.
 """
 
 import argparse
@@ -30,7 +30,7 @@ STARTS = 5
 
 
 def start(task: str) -> None:
-    """What runs under ncu."""
+    """Starts the baseline several times; runs under ncu."""
     import cupy
 
     grid, block, tensors, extents = CASES[task]
@@ -45,7 +45,7 @@ def start(task: str) -> None:
 
 
 def counted(task: str, ncu: str) -> dict[str, float]:
-    """Medians over the starts, in nanoseconds and bytes."""
+    """Medians of the counters over the starts (ns, bytes)."""
     command = [ncu, "--csv", "--print-units", "base", "--clock-control", "none", "--metrics", ",".join(METRICS)]
     command += ["-k", KERNELS.get(task, task), sys.executable, __file__, "--start", task]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -69,11 +69,11 @@ def profiled(hone: str, options: list[str], task: str) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--hone", default="hone", help="the program (hone)")
-    parser.add_argument("-c", "--config", help="hone's configuration; its backend is cuda")
+    parser.add_argument("--hone", default="hone", help="path of hone (default: hone)")
+    parser.add_argument("-c", "--config", help="configuration of hone with the backend cuda")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override one key (repeatable)")
-    parser.add_argument("--ncu", default="ncu", help="Nsight Compute (ncu)")
-    parser.add_argument("--json", action="store_true", help="print a list")
+    parser.add_argument("--ncu", default="ncu", help="path of Nsight Compute (default: ncu)")
+    parser.add_argument("--json", action="store_true", help="print a JSON list instead of a table")
     parser.add_argument("--start", choices=CASES, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.start:

@@ -87,10 +87,10 @@ Judgement AnswerChecker::check(std::vector<PreparedRound>& prepared, const Arena
   return correct_so_far();
 }
 
-/// Rationale: the baseline has just been timed with the same inputs, so its answers cost no further call of the reference.
-/// They only spare that call: if the submission's outputs differ from them, the reference answers.
-Judgement AnswerChecker::check_beside(PreparedRound timed, const Arena& outputs,
-                                      const Arena& baseline) const {
+/// Rationale: the baseline was just timed with the same inputs, so comparing with its outputs saves a call of the reference.
+/// A mismatch with them is no verdict: the reference then computes its answer, and that decides.
+Judgement AnswerChecker::check_with_baseline(PreparedRound timed, const Arena& outputs,
+                                             const Arena& baseline) const {
   const auto agree = timed.set.agree(outputs, baseline, timed.layout, tolerances_);
   if (!agree) return fault(agree.error());
   if (!*agree) return check_timed(std::move(timed), outputs);

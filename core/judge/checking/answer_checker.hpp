@@ -25,11 +25,13 @@ class AnswerChecker {
   Judgement check(std::vector<PreparedRound>& prepared, const Arena& outputs) const;
   /// The same for a timed round.
   Judgement check_timed(PreparedRound timed, const Arena& outputs) const;
-  /// The same, if the baseline computes what the reference does, and its arena holds its outputs of the same inputs.
-  Judgement check_beside(PreparedRound timed, const Arena& outputs, const Arena& baseline) const;
+  /// The same, but compares with the baseline's outputs first. `baseline`: the arena with its outputs for the same inputs.
+  /// Only for tasks whose baseline computes the same as the reference.
+  Judgement check_with_baseline(PreparedRound timed, const Arena& outputs,
+                                const Arena& baseline) const;
 
  private:
-  /// Looks for damage outside of the outputs.
+  /// Checks that canaries and inputs are intact.
   Judgement inspect(const PreparedRound& prepared, const Arena& outputs) const;
   Judgement make_room(const Layout& layout) const;
   Judgement compare(const PreparedRound& prepared, const Arena& outputs,

@@ -25,11 +25,11 @@ enum { kWords = 13 };
 enum DType { kF32, kF64, kI8, kU8, kI32, kU32, kI64, kF16, kBF16 };
 enum Kind { kNormal, kUniform, kIntegers, kConstant, kCancel, kScaled, kTies, kSparse, kRamp, kOffsets };
 
-// Sixteen bytes, which one instruction reads or writes. Tensors are read by chunks where their addresses allow it.
+// The 16 bytes that one instruction reads or writes. Tensors with aligned addresses are read in chunks.
 struct alignas(16) Chunk {
   u32 words[4];
 };
-enum { kAtOnce = 4 };  // chunks that a thread reads before it uses the first: one at a time has half of the bandwidth
+enum { kAtOnce = 4 };  // loads in flight for each thread; with one, half of the bandwidth
 __device__ inline bool same(const Chunk& a, const Chunk& b) {
   return ((a.words[0] ^ b.words[0]) | (a.words[1] ^ b.words[1]) | (a.words[2] ^ b.words[2]) |
           (a.words[3] ^ b.words[3])) == 0;
@@ -212,7 +212,7 @@ __device__ inline void copy(Chunk* to, const Chunk* from, u64 chunks) {
   }
 }
 
-/// Calls differs(i) for each of this thread's chunks i that is not the same in both.
+/// Calls differs(i) for each of this thread's chunks i that differs between the two tensors.
 template <typename Differs>
 __device__ inline void compare_chunks(u64 a_at, u64 b_at, u64 chunks, Differs differs) {
   const Chunk *const a = (const Chunk*)a_at, *const b = (const Chunk*)b_at;
@@ -279,7 +279,7 @@ extern "C" __global__ void hone_inspect(const u64* table, u32* found) {
 }
 
 // ---- comparing ----
-/// The sum of the squares of a thread's elements, without those above `most`.
+/// The sum of the squares of a thread's elements, without elements whose magnitude is above `most`.
 template <int dtype>
 __device__ inline double sum_of_squares(u64 address, u64 at, u64 to, u64 step, double most) {
   double sum = 0;
@@ -387,7 +387,7 @@ extern "C" __global__ void hone_compare(const u64* table, const double* sums, u6
         return;
       }
       nans += outside && got != got && expected == expected;
-      // In single precision where it has the range: a division of doubles for each element takes as long as the rest.
+      // In single precision if the range allows it: a double division takes as long as all other work for an element.
       const double divisor = limit > 1e-300 ? limit : 1e-300;
       if (dtype != kF64 && badness < 1e37 && divisor > 1e-37) {
         badness = (float)badness / (float)divisor;
@@ -401,7 +401,7 @@ extern "C" __global__ void hone_compare(const u64* table, const double* sums, u6
     const u64 key = (u64)bits_of((float)(badness < 3e38 ? badness : 3e38)) << 32 | (0xffffffffu - (u32)i);
     worst = key > worst ? key : worst;
   };
-  // Equal bits are no error, whatever the type.
+  // Chunks with equal bits have no error in any type, so only others are compared by element.
   const u64 each = 16 / size_of(dtype);
   const u64 chunks = dtype == expected_dtype && holds_chunks(got_at, expected_at) ? count / each : 0;
   compare_chunks(got_at, expected_at, chunks, [&](u64 chunk) {

@@ -38,9 +38,10 @@ class InPlaceSupply : public RoundSupply {
       if (!*settled) return late_outputs();
     }
     if (!input_.holds(Defence::kTimedAnswers)) return correct_so_far();
-    if (!input_.task.tolerance.from_reference)
-      return answers_.check_timed(std::move(timed), outputs);
-    return answers_.check_beside(std::move(timed), outputs, input_.baseline.runner->arena());
+    const bool baseline_answers =
+        input_.task.tolerance.from_reference && input_.workbench.placement() == Placement::kDevice;
+    if (!baseline_answers) return answers_.check_timed(std::move(timed), outputs);
+    return answers_.check_with_baseline(std::move(timed), outputs, input_.baseline.runner->arena());
   }
 
  private:

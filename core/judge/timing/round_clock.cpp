@@ -45,7 +45,7 @@ Judgement RoundClock::empty_round(const Side& side) {
 }
 
 /// Rationale: memory that a kernel keeps (tables, packed tiles) is in cache in all calls of a long round but the first. In a
-/// single-call round it is not, because the other side and the reference ran before. Without this call, kernels that use such
+/// single-call round it is not, because other work ran before. Without this call, kernels that use such
 /// memory seemed to do a round's work in its first call.
 Judgement RoundClock::warm_up(const Side& side, const PreparedRound& prepared) const {
   Side warm = side;

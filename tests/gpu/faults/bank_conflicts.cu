@@ -1,4 +1,4 @@
-// rms_norm with one planted fault: each thread adds 32 neighbouring elements of a row in shared memory, so that all
+// rms_norm with one planted fault: each thread adds 32 neighbouring elements of a row in shared memory, so all
 // threads of a warp use the same bank.
 // hone: launch rms_norm grid = rows block = 128
 #include <cstdint>

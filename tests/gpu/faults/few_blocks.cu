@@ -1,4 +1,4 @@
-// layer_norm with one planted fault: 16 blocks share all rows.
+// layer_norm with one planted fault: the grid has only 16 blocks for all rows.
 // hone: launch layer_norm grid = 16 block = 1024
 #include <cstdint>
 

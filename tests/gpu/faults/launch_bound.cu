@@ -1,4 +1,4 @@
-// powers with one planted fault: a launch for each multiplication, and launches take longer than the multiplications.
+// powers with one planted fault: one launch for each step of the sum, so launch overhead takes most of the time.
 // hone: launch first grid = ceil_div(n, 256) block = 256 args = x, out, n
 // hone: launch next grid = ceil_div(n, 256) block = 256
 // hone: launch next grid = ceil_div(n, 256) block = 256

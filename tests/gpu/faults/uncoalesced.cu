@@ -1,4 +1,4 @@
-// add_relu with one planted fault: each thread has 64 neighbouring elements, so a warp's accesses are far apart.
+// add_relu with one planted fault: each thread has 64 neighbouring elements, so neighbouring threads are 256 bytes apart.
 // hone: launch add_relu grid = ceil_div(n, 16384) block = 256
 #include <cstdint>
 

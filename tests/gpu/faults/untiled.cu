@@ -1,4 +1,4 @@
-// matmul with one planted fault: no tiles, each multiplication loads both of its values from global memory.
+// matmul with one planted fault: no tiles, so each multiplication loads both factors from global memory.
 // hone: launch matmul grid = (ceil_div(n, 32), ceil_div(m, 8)) block = (32, 8)
 #include <cstdint>
 

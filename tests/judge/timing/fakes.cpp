@@ -98,9 +98,9 @@ Status FakeWorkbench::load(const Arena&, const Arena&, const std::vector<LoadOrd
   return {};
 }
 
-Result<std::optional<FoundMismatch>> FakeWorkbench::compare(const Arena&, const Arena&,
+Result<std::optional<FoundMismatch>> FakeWorkbench::compare(const Arena&, const Arena& expected,
                                                             const std::vector<CompareOrder>&) {
-  if (!has_mismatch()) return std::optional<FoundMismatch>();
+  if (!has_mismatch() && !differs_from(expected)) return std::optional<FoundMismatch>();
   FoundMismatch found;
   found.mismatch.index = {0};
   found.mismatch.wrong = 3;

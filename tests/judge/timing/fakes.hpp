@@ -68,6 +68,9 @@ class FakeWorkbench : public Workbench {
 
   std::function<bool()> is_throttled = [] { return false; };
   std::function<bool()> has_mismatch = [] { return false; };
+  /// Of the answers of that side; by default of none.
+  std::function<bool(const Arena& expected)> differs_from = [](const Arena&) { return false; };
+  std::function<bool()> canaries_stand = [] { return true; };
   std::function<double()> slowdown = [] { return 1.0; };  ///< of the device in a check
   int checks = 0;                                         ///< of the device for contention
 
@@ -76,7 +79,7 @@ class FakeWorkbench : public Workbench {
   Result<std::vector<Inspected>> inspect(const Arena&, const Arena&,
                                          const std::vector<InspectOrder>& orders,
                                          std::uint64_t) override {
-    return std::vector<Inspected>(orders.size());
+    return std::vector<Inspected>(orders.size(), {canaries_stand(), true});
   }
   Result<std::optional<FoundMismatch>> compare(const Arena&, const Arena&,
                                                const std::vector<CompareOrder>&) override;

@@ -186,6 +186,57 @@ TEST(PairsOnADevice, EachRound_HasAnEmptyRoundOfItsSideBeforeIt) {
   EXPECT_EQ(seen, 2 * (1 + s.settings.pairs_max));
 }
 
+/// A task whose tolerance follows from its reference: the baseline gives the reference's own answers.
+class AnswersOfTheBaseline : public testing::Test {
+ protected:
+  AnswersOfTheBaseline() : s(Placement::kDevice) {
+    s.settings.single_call_pairs = 0;
+    s.task.tolerance.from_reference = true;
+  }
+  bool is_timed() const { return s.world.count("submission runs 4") > 0; }
+  /// Answers of the reference in timed rounds. One answer for each of the three untimed trials comes before.
+  int answers() const { return s.world.count("reference is checked") - 3; }
+  int rounds() const { return s.world.count("submission runs 4"); }
+
+  test::FakeSession s;
+};
+
+TEST_F(AnswersOfTheBaseline, OutputsThatAgree_NeedNoneOfTheReference) {
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
+  EXPECT_EQ(answers(), 0);
+}
+
+TEST_F(AnswersOfTheBaseline, OutputsThatDiffer_AreComparedWithTheReference) {
+  s.workbench.differs_from = [this](const Arena& answers) {
+    return &answers == &s.baseline.arena();
+  };
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
+  EXPECT_EQ(answers(), rounds());
+}
+
+TEST_F(AnswersOfTheBaseline, OutputsThatDifferFromBoth_AreWrong) {
+  s.workbench.differs_from = [this](const Arena&) { return is_timed(); };
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(s.judgement.verdict.caught, caught::kWrongWhenTimed);
+}
+
+TEST_F(AnswersOfTheBaseline, OutputsThatAgreeButDamageOthers_AreWrong) {
+  s.workbench.canaries_stand = [this] { return !is_timed(); };
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(s.judgement.verdict.stage, VerdictStage::kMeasure);
+  EXPECT_EQ(s.judgement.verdict.caught, caught::kWroteOutside);
+}
+
+TEST_F(AnswersOfTheBaseline, TaskWithItsOwnTolerance_UsesTheReference) {
+  s.task.tolerance.from_reference = false;
+  s.judge();
+  EXPECT_EQ(answers(), rounds());
+}
+
 TEST(PairsOnADevice, ThrottledDevice_IsFlaggedAfterThreeDroppedPairs) {
   test::FakeSession s(Placement::kDevice);
   s.settings.single_call_pairs = 0;

@@ -30,7 +30,7 @@ from module_values import Variation, constructor_arguments, count, flat, is_vari
 # The entries of a reference.
 INPUTS = "inputs"  # makes inputs as get_inputs() does
 VARIED = "varied"  # makes varied inputs
-KNOWN_LEVEL = "varied_"  # the same, with this level of structure, which another process has found
+KNOWN_LEVEL = "varied_"  # prefix of a level of structure: the same with this level, which another process found
 EXACT = "exact"  # computes exact answers
 OWN = "own"  # computes its own answers, as doubles
 REFERENCE = "reference"  # computes its own answers, in its own types
@@ -50,6 +50,12 @@ DOUBLE_SHARE = 8  # a call is computed in double if it holds at most 1/8 of the 
 def changes_inputs(values: list[Spec]) -> bool:
     """Whether forward() works in place on one of these inputs or parameters of module.json."""
     return any(value.get("may_change") or changes_inputs(value.get("list", [])) for value in values)
+
+
+def in_form_of(to: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """The value, if it is contiguous and has the form of its place; else its copy there."""
+    same = (value.dtype, value.device, value.shape) == (to.dtype, to.device, to.shape)
+    return value if same and value.is_contiguous() else to.copy_(value)
 
 
 def root_mean_square(tensor: torch.Tensor) -> float:
@@ -86,6 +92,7 @@ class Reference(Artifact):
         self.varied: list[bool] | None = None  # whether each of the inputs' tensors is varied
         self.structures: list[Structure] | None = None  # of the varied tensors
         self.level: int | None = None  # of their structure; decided once
+        self.known_level: int | None = None  # that another process has decided
         self.trusted_double = False  # the double form was compared with the strict one
         self.keeps_kind = False  # NaN and infinity of the reference's own form count as right
         self.report = ""
@@ -94,7 +101,7 @@ class Reference(Artifact):
     def entry(self, name: str) -> Callable[[list[int]], None]:
         self.model = self.model or self.bind_model(self.factory(), self.meta["module"])
         if name.startswith(KNOWN_LEVEL):
-            name, self.level = VARIED, int(name.removeprefix(KNOWN_LEVEL))
+            name, self.known_level = VARIED, int(name.removeprefix(KNOWN_LEVEL))
         if name in (INPUTS, VARIED, *PLAIN):
             is_plain = name in PLAIN
             self.base = self.base or self.parameters_made(is_plain)
@@ -284,6 +291,10 @@ class Reference(Artifact):
         places, seed = self.at(values)
         if not varied or is_plain:
             return self.fill(places, seed, varied, NONE)
+        if self.level is None and self.known_level is not None:
+            self.level = self.known_level
+            # Decides by the same inputs as level_that_fits() which tensors are varied, and along which axes.
+            self.fill(places, TRIAL_SEED, varied, self.level)
         if self.level is None:
             self.level = self.level_that_fits(places)
         return self.fill(places, seed, varied, self.level)
@@ -325,21 +336,20 @@ class Reference(Artifact):
             self.give_back()
 
     def put_varied(self, made: list[tuple[torch.Tensor, torch.Tensor]], level: int) -> None:
-        """Writes values to their places; those that may be varied with structure, scaled and mixed."""
+        """Writes each value to its place. Tensors that may be varied get structure, and are scaled and mixed."""
         if self.varied is None:
-            self.varied = [is_varied(value) for _, value in made]
-        floats, values = [], []
-        for (to, value), is_so in zip(made, self.varied, strict=True):
+            self.varied = [is_varied(in_form_of(*one)) for one in made]
+        floats = [to for (to, _), is_so in zip(made, self.varied, strict=True) if is_so]
+        values = [in_form_of(*one) for one, is_so in zip(made, self.varied, strict=True) if is_so]
+        for (to, other), is_so in zip(made, self.varied, strict=True):
             if not is_so:
-                to.copy_(value)
-                continue
-            same = (value.dtype, value.device, value.shape) == (to.dtype, to.device, to.shape)
-            floats.append(to)
-            values.append(value if same and value.is_contiguous() else to.copy_(value))
+                to.copy_(other)
+        made.clear()
         if self.structures is None:
             self.structures = [Structure(value) for value in values]
         variation = Variation([to.shape for to in floats])
         structure_all(floats, values, self.structures, level, variation.take_scales())
+        values.clear()
         variation.apply(floats)
 
     def fill(self, places: Places, seed: int, varied: bool, level: int) -> None:
@@ -349,7 +359,7 @@ class Reference(Artifact):
         and makes all parameters of a tensor together.
         """
         PLACE.seed(seed)
-        made: list[tuple[torch.Tensor, torch.Tensor]] = []  # the place of each tensor, and its value
+        made: list[tuple[torch.Tensor, torch.Tensor]] = []  # each tensor's place and value
 
         def add(spec: Spec, value: Any) -> None:
             if "tensor" in spec:

@@ -114,10 +114,10 @@ class Structure:
         yield mask
 
     def put(self, to: torch.Tensor, value: torch.Tensor, draws: Iterator[float], level: int, scale: float) -> None:
-        """Writes the value to a tensor, scaled and with structure. `draws`: self.draws random numbers.
+        """Writes `value` to `to`, scaled and with structure. `draws`: self.draws random numbers.
 
-        Both are contiguous and of one form; they may be the same. Rationale: each pass over a large tensor takes
-        milliseconds. So the first mask and the scale are applied while the value is copied.
+        Both tensors are contiguous and have the same shape and type; they may be the same tensor. Rationale: each pass
+        over a large tensor takes milliseconds. So the copy also applies the first mask and the scale.
         """
         if level == NONE or not self.axes:
             torch.mul(value, scale, out=to)
@@ -129,7 +129,7 @@ class Structure:
         view = self.view(to)
         if view.numel() == to.numel():
             torch.mul(self.view(value), first * scale, out=view)
-        else:  # the view leaves some elements out
+        else:  # the view does not have all elements
             torch.mul(value, scale, out=to)
             view.mul_(first)
         for mask in others:

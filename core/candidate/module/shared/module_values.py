@@ -65,21 +65,21 @@ class Variation:
         pairs = [(i, j) for i in range(len(shapes)) for j in range(i) if shapes[i] == shapes[j]]
         draws = iter(torch.rand(2 * (len(pairs) + len(shapes) + 1)).tolist())  # one call: each takes microseconds
         mixed, scaled = some_of(pairs, draws), some_of(range(len(shapes)), draws)
-        self.mixes: list[dict[int, float]] = []  # of each tensor: the weights of those before it
-        self.scales: list[float] = []  # of each tensor, after it was mixed
+        self.mixes: list[dict[int, float]] = []  # for each tensor: weights of earlier tensors
+        self.scales: list[float] = []  # for each tensor; applied after mixing
         for i in range(len(shapes)):
             self.mixes.append({j: 0.5 * next(draws) for j in range(i) if (i, j) in mixed})
             self.scales.append(0.25 + 0.75 * next(draws) if i in scaled else 1.0)
 
     def take_scales(self) -> list[float]:
-        """The scales, for the caller to apply before apply(): only if no tensors are mixed, else ones."""
+        """Leaves scaling to the caller, who applies these scales first. If tensors are mixed, they are all 1."""
         if any(self.mixes):
             return [1.0] * len(self.scales)
         taken, self.scales = self.scales, [1.0] * len(self.scales)
         return taken
 
     def apply(self, floats: list[torch.Tensor]) -> None:
-        """Changes the tensors in place."""
+        """Mixes and scales the tensors in place."""
         for tensor, mixes, scale in zip(floats, self.mixes, self.scales, strict=True):
             for j, weight in mixes.items():
                 tensor.lerp_(floats[j].to(tensor.dtype), weight)

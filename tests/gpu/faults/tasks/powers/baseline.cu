@@ -1,4 +1,4 @@
-// What is timed against for powers: all multiplications in one launch.
+// Baseline of powers: all multiplications in one launch.
 // hone: launch powers grid = ceil_div(n, 256) block = 256
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// The answers for powers.
+// Reference of powers: plans for its own and for exact answers.
 // hone: plan reference
 // hone: launch powers_of<float> grid = ceil_div(n, 256) block = 256
 // hone: plan exact
