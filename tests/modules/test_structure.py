@@ -119,7 +119,7 @@ assert made.level == MIDDLE and torch.equal(told, x), "a given level makes the s
 made.prepare_double()
 made.run_error([0, 1 << 16, 1 << 17, 7])
 assert json.loads(made.report)["structure"] == MIDDLE
-# Rows of three random numbers are often sorted, and then have no structure. Every process decides that by the same inputs.
+# Three random numbers are often sorted, and then have no structure. Every process decides that by the same inputs.
 def small(seed, form):
     made, values = reference("x + 1")
     made.meta["inputs"][0]["shape"] = made.meta["outputs"][0]["shape"] = [1, 3]
