@@ -12,7 +12,7 @@ extern "C" __global__ void add_relu(const float* x, const float* y, float* out, 
 }
 extern "C" __global__ void look(long long n) {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now_ns));
-  // Calls of a check are far apart compared with those of a round.
-  quick = n == kTimed && now_ns - last < 20000000 ? quick + 1 : 0;
+  // A check has two calls of the timed shape, one for each family. On a busy machine seconds can pass between two calls.
+  quick = n == kTimed && now_ns - last < 10000000000ull ? quick + 1 : 0;
   last = now_ns;
 }
