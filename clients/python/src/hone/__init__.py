@@ -6,8 +6,8 @@
         start = client.reset("add_relu")
         result = start.episode.step(source)
 
-``hone.aio`` is for asyncio, ``hone.vector`` for many episodes at once, ``hone.gym`` for Gymnasium;
-each is imported on its own.
+``hone.aio`` is for asyncio, ``hone.vector`` for many episodes at once, ``hone.gym`` for Gymnasium,
+``hone.charts`` for charts of a training run; each is imported on its own.
 """
 
 from ._core import __version__
