@@ -24,7 +24,7 @@ bool can_serve(ProcessPool::Kind kind, ProcessPool::Kind wanted) {
 }
 
 /// Gives a process of the reference the level of structure that an earlier process has found (module_reference.py).
-void tell_structure(FormPlans& plans, const Task& task, const ReferenceError& known) {
+void set_known_structure(FormPlans& plans, const Task& task, const ReferenceError& known) {
   const auto varied = plans.find(Form::kVaried);
   if (!known.structure || varied == plans.end()) return;
   varied->second = host_plan(
@@ -294,7 +294,7 @@ Status TaskSlots::ask(const SlotRequest& request, TrustedRole role, const Code& 
   } else if (task.tolerance.from_reference) {
     install.known_error = findings_.reference_errors.find(install.key);
     if (install.known_error && options_.measure.defences.holds(Defence::kSpikes))
-      tell_structure(install.plans, task, *install.known_error);
+      set_known_structure(install.plans, task, *install.known_error);
   }
   const bool is_known = install.known_times || install.known_error;
   const PassedProcess handed{*process.process, process.socket.get()};

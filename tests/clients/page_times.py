@@ -55,7 +55,7 @@ def lags(browser: Browser, server: RealServer, url: str, rounds: int) -> list[fl
 
 
 def growth(browser: Browser, url: str, updates: int) -> tuple[float, float]:
-    """Kilobytes of the page's memory before and after so many updates of the live view, once its history is full."""
+    """Kilobytes of the page's memory before and after these updates of the live view. Before, its history is full."""
     browser.open(url, "Live")
 
     def after(count: int) -> float:
