@@ -1,5 +1,5 @@
 // Theory of operation. Each rule looks at the figures and writes at most one sentence, with a weight that orders the
-// sentences: the heaviest come first. A rule says what was measured or read from the code, then what to do.
+// sentences: the largest weights come first. A sentence first states a fact, measured or read from the code, then advice.
 // processor_findings.cpp and device_findings.cpp have the rules for one kind of code, this file has the common ones.
 #include "examine/findings.hpp"
 

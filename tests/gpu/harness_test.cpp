@@ -121,6 +121,19 @@ TEST(Harness, SquaresOfEachStretch_AreAddedUp) {
   }
 }
 
+/// The results of hone_compare for one item.
+std::vector<std::uint64_t> compared(CUfunction compare, const std::uint64_t (&item)[13],
+                                    const DeviceMemory& sums) {
+  const DeviceMemory table = memory(sizeof item, item);
+  std::vector<std::uint64_t> results(4, 0);
+  const std::size_t bytes = results.size() * sizeof results[0];
+  const DeviceMemory results_at = memory(bytes, results.data());
+  EXPECT_EQ(launch(compare, shape(2, 64), table.at, sums.at, results_at.at), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoH_v2(results.data(), results_at.at, bytes), CUDA_SUCCESS);
+  return results;
+}
+
 /// The tolerance is a fifth of the RMS of each row, or of the RMS of the whole tensor.
 TEST(Harness, ElementsOutsideTheTolerance_AreCounted) {
   const CUfunction compare = harness_kernel("hone_compare");
@@ -137,12 +150,7 @@ TEST(Harness, ElementsOutsideTheTolerance_AreCounted) {
     const DeviceMemory sums_at = memory(sums.size() * sizeof(double), sums.data());
     std::uint64_t item[13] = {got.at, expected.device.at, kF32, kCount, step};
     item[kOfRms] = word_of(0.2);
-    const DeviceMemory table = memory(sizeof item, item);
-    std::vector<std::uint64_t> results(4, 0);
-    const DeviceMemory results_at = memory(4 * sizeof(std::uint64_t), results.data());
-    HONE_CU(launch(compare, shape(2, 64), table.at, sums_at.at, results_at.at));
-    HONE_CU(cuCtxSynchronize());
-    HONE_CU(cuMemcpyDtoH_v2(results.data(), results_at.at, 4 * sizeof(std::uint64_t)));
+    const std::vector<std::uint64_t> results = compared(compare, item, sums_at);
     EXPECT_EQ(results[0], step == kRow ? 2u : 1u);           // the RMS of the whole is given as 3
     EXPECT_EQ(static_cast<std::uint32_t>(~results[2]), 3u);  // the worst
   }
@@ -176,12 +184,7 @@ TEST(Harness, ChangedElementsOfEveryType_AreCounted) {
         std::uint64_t item[13] = {got.at + offset, right.at, dtype, count, count};
         item[5] = word_of(0.5);
         item[12] = dtype;
-        const DeviceMemory table = memory(sizeof item, item);
-        std::vector<std::uint64_t> results(4, 0);
-        const DeviceMemory results_at = memory(4 * sizeof(std::uint64_t), results.data());
-        HONE_CU(launch(compare, shape(2, 64), table.at, sums.at, results_at.at));
-        HONE_CU(cuCtxSynchronize());
-        HONE_CU(cuMemcpyDtoH_v2(results.data(), results_at.at, 4 * sizeof(std::uint64_t)));
+        const std::vector<std::uint64_t> results = compared(compare, item, sums);
         EXPECT_EQ(results[0], wanted) << dtype_name(type) << " " << count << " at " << offset;
         const std::uint64_t first = static_cast<std::uint32_t>(~results[2]);
         EXPECT_TRUE(first % 7 == 3 || first + 1 == count) << first;

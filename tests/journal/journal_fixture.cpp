@@ -1,9 +1,12 @@
 // Records in which every field is set.
 #include "journal/journal_fixture.hpp"
 
+#include <chrono>
+
 #include "base/crypto.hpp"
 #include "journal/database.hpp"
 #include "journal/schema.hpp"
+#include "journal/writer.hpp"
 
 namespace hone::test {
 namespace {
@@ -144,6 +147,14 @@ Status JournalTest::sync(Journal& journal) {
   std::promise<Status> promise;
   journal.sync([&](const Status& done) { promise.set_value(done); });
   return promise.get_future().get();
+}
+
+void JournalTest::retire_one() const {
+  auto writer = Writer::open(path_, {});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE((*writer)->begin());
+  ASSERT_EQ((*writer)->retire(1e300, 0, std::chrono::minutes(1))->episodes, 1);
+  ASSERT_TRUE((*writer)->commit());
 }
 
 void JournalTest::make_older(std::int64_t version) {

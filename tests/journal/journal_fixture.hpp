@@ -35,6 +35,8 @@ class JournalTest : public testing::Test {
   }
   static Status release(Journal& journal, std::uint64_t episode, RecordState state);
   static Status sync(Journal& journal);
+  /// Deletes a released episode. No journal may be open.
+  void retire_one() const;
 
   /// Makes of the journal, which is closed, what an earlier version would have left.
   void make_older(std::int64_t version);

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "journal/journal_fixture.hpp"
-#include "journal/writer.hpp"
 #include "web/episode_pages.hpp"
 
 namespace hone {
@@ -30,14 +29,6 @@ class Followed : public test::JournalTest {
       journal.add(test::turn_record(id, turn), [](const Status& done) { EXPECT_TRUE(done); });
     ASSERT_TRUE(sync(journal));
   }
-  /// Deletes a released episode. No journal may be open.
-  void retire() const {
-    auto writer = Writer::open(path_, {});
-    ASSERT_TRUE(writer);
-    ASSERT_TRUE((*writer)->begin());
-    ASSERT_EQ((*writer)->retire(1e300, 0, std::chrono::minutes(1))->episodes, 1);
-    ASSERT_TRUE((*writer)->commit());
-  }
   EpisodePages pages() const {
     return EpisodePages(path_.string(),
                         [](const StoredEpisode&) -> Result<Value> { return Value::map(); });
@@ -60,7 +51,7 @@ TEST_F(Followed, LaterTurns_AreAddedToThoseBefore) {
   EXPECT_EQ(attempts(course), 5);
   ASSERT_TRUE(release(*journal, 1, RecordState::kClosed));
   journal.reset();
-  retire();
+  retire_one();
   EXPECT_EQ(attempts(course), 5) << "turns are read once, and not again after others were deleted";
 }
 
@@ -72,7 +63,7 @@ TEST_F(Followed, ReusedRowNumbers_JournalIsReadFromTheStart) {
   EXPECT_EQ(attempts(course), 4);
   ASSERT_TRUE(release(*journal, 2, RecordState::kClosed));
   journal.reset();
-  retire();  // the last rows, so the next ones get their numbers
+  retire_one();  // the last rows, so the next ones get their numbers
   journal = opened();
   add_episode(*journal, 3, 3);
   EXPECT_EQ(attempts(course), 5);

@@ -2,7 +2,6 @@
 #include "web/followed_tasks.hpp"
 
 #include "journal/journal_fixture.hpp"
-#include "journal/writer.hpp"
 
 namespace hone {
 namespace {
@@ -21,14 +20,6 @@ class FollowedTasksTest : public test::JournalTest {
           to_msgpack(Value::map({{"returns", Value::array({static_cast<double>(id)})}})));
       ASSERT_TRUE(add(journal, played));
     }
-  }
-  /// Deletes a released episode. No journal may be open.
-  void retire() const {
-    auto writer = Writer::open(path_, {});
-    ASSERT_TRUE(writer);
-    ASSERT_TRUE((*writer)->begin());
-    ASSERT_EQ((*writer)->retire(1e300, 0, std::chrono::minutes(1))->episodes, 1);
-    ASSERT_TRUE((*writer)->commit());
   }
   Value figures(FollowedTasks& tasks) const {
     const auto reader = JournalReader::open(path_);
@@ -65,7 +56,7 @@ TEST_F(FollowedTasksTest, DeletedTurns_DoNotCountAnyMore) {
   EXPECT_EQ(figures(tasks).find("all")->find("attempts")->as_int(), 5);
   ASSERT_TRUE(release(*journal, 1, RecordState::kClosed));
   journal.reset();
-  retire();
+  retire_one();
   const Value found = figures(tasks);
   EXPECT_EQ(found.find("all")->find("attempts")->as_int(), 3);
   EXPECT_EQ(found, figures_of_all_turns());
@@ -79,7 +70,7 @@ TEST_F(FollowedTasksTest, ReusedRowNumbers_JournalIsReadFromTheStart) {
   EXPECT_EQ(figures(tasks).find("all")->find("attempts")->as_int(), 4);
   ASSERT_TRUE(release(*journal, 2, RecordState::kClosed));
   journal.reset();
-  retire();  // the last rows, so the next ones get their numbers
+  retire_one();  // the last rows, so the next ones get their numbers
   journal = opened();
   add_episode(*journal, 3, 3, "tasks/add_relu");
   EXPECT_EQ(figures(tasks), figures_of_all_turns());
