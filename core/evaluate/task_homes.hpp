@@ -63,7 +63,7 @@ class TaskHomes {
   std::map<std::string, std::size_t> demand_;
   std::map<std::string, Times> times_;
   std::optional<double>
-      further_share_;  ///< further preparations over the first of their task, on average
+      further_share_;  ///< time of a further preparation / time of the task's first, on average
   Times of_all_;       ///< for tasks without times of their own
 };
 

@@ -21,11 +21,12 @@ from servers import RealServer
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 TILE = "[...document.querySelectorAll('.tile')].find(one => one.querySelector('.name').innerText === 'Steps done')"
 STEPS = f"Number({TILE}.querySelector('.value').innerText.replace(/[^0-9]/g, ''))"
-UPDATE = """(async () => {
+UPDATES_AT_ONCE = 100
+UPDATE = f"""(async () => {{
   const view = liveView(new URLSearchParams());
-  for (let i = 0; i < 100; ++i) await view.refresh();
+  for (let i = 0; i < {UPDATES_AT_ONCE}; ++i) await view.refresh();
   return true;
-})()"""
+}})()"""
 PAINT_GOAL_MS, LAG_GOAL_MS, GROWTH_GOAL_KB = 300, 1000, 1000
 
 
@@ -55,11 +56,11 @@ def lags(browser: Browser, server: RealServer, url: str, rounds: int) -> list[fl
 
 
 def growth(browser: Browser, url: str, updates: int) -> tuple[float, float]:
-    """Kilobytes of the page's memory before and after these updates of the live view. Before, its history is full."""
+    """The page's memory (kB) before and after these updates of the live view. 500 updates fill its history first."""
     browser.open(url, "Live")
 
     def after(count: int) -> float:
-        for _ in range(count // 100):
+        for _ in range(count // UPDATES_AT_ONCE):
             browser.wait(UPDATE)
         browser.call("HeapProfiler.collectGarbage")
         return float(browser.call("Runtime.getHeapUsage")["usedSize"]) / 1e3
@@ -79,6 +80,7 @@ def main() -> int:
     parser.add_argument("--updates", type=int, default=3000)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    options.updates -= options.updates % UPDATES_AT_ONCE
     program = find_chromium()
     if program is None:
         raise SystemExit("found no Chromium; scripts/setup --browser installs it")

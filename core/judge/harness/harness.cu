@@ -29,7 +29,7 @@ enum Kind { kNormal, kUniform, kIntegers, kConstant, kCancel, kScaled, kTies, kS
 struct alignas(16) Chunk {
   u32 words[4];
 };
-enum { kAtOnce = 4 };  // loads in flight for each thread; with one, half of the bandwidth
+enum { kAtOnce = 4 };  // loads in flight for each thread; one load reaches half of the bandwidth
 __device__ inline bool same(const Chunk& a, const Chunk& b) {
   return ((a.words[0] ^ b.words[0]) | (a.words[1] ^ b.words[1]) | (a.words[2] ^ b.words[2]) |
           (a.words[3] ^ b.words[3])) == 0;

@@ -1,4 +1,4 @@
-"""Numbers of a server for the charts of a training run, in Weights & Biases or TensorBoard."""
+"""A server's metrics as numbers, for charts in Weights & Biases or TensorBoard."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from module_values import Variation, constructor_arguments, count, flat, is_vari
 # The entries of a reference.
 INPUTS = "inputs"  # makes inputs as get_inputs() does
 VARIED = "varied"  # makes varied inputs
-KNOWN_LEVEL = "varied_"  # prefix of a level of structure: the same with this level, which another process found
+KNOWN_LEVEL = "varied_"  # makes varied inputs with a level that another process found; the level follows
 EXACT = "exact"  # computes exact answers
 OWN = "own"  # computes its own answers, as doubles
 REFERENCE = "reference"  # computes its own answers, in its own types
@@ -53,7 +53,7 @@ def changes_inputs(values: list[Spec]) -> bool:
 
 
 def in_form_of(to: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """The value, if it is contiguous and has the form of its place; else its copy there."""
+    """The value, if it is contiguous and has the type, device and shape of `to`; otherwise `to`, with a copy of it."""
     same = (value.dtype, value.device, value.shape) == (to.dtype, to.device, to.shape)
     return value if same and value.is_contiguous() else to.copy_(value)
 

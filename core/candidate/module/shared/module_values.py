@@ -72,7 +72,7 @@ class Variation:
             self.scales.append(0.25 + 0.75 * next(draws) if i in scaled else 1.0)
 
     def take_scales(self) -> list[float]:
-        """Leaves scaling to the caller, who applies these scales first. If tensors are mixed, they are all 1."""
+        """Returns scales for the caller to apply; apply() then skips them. If tensors are mixed, all are 1."""
         if any(self.mixes):
             return [1.0] * len(self.scales)
         taken, self.scales = self.scales, [1.0] * len(self.scales)
