@@ -20,6 +20,7 @@ class DeviceCompare {
                                                const std::vector<CompareOrder>& orders);
 
  private:
+  Result<bool> agree_strictly(const std::vector<CompareOrder>& orders, std::vector<Item> items);
   Result<std::vector<Held>> held_of(const std::vector<CompareOrder>& orders,
                                     std::vector<Item>& items);
   Status place(const Arena& got, const Arena& expected, const CompareOrder& o, const Item& item,

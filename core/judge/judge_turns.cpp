@@ -22,6 +22,7 @@ SessionHost Judge::session_host() {
   host.progress = [this](JudgeStage stage) { host_.begin(stage); };
   host.quiet = [this] { return await_quiet(); };
   host.share = [this] { return host_.share(); };
+  host.give_way = [this] { return device_code_ ? give_way() : Status(); };
   host.is_device_still = [this] { return !others_present_ || workbench_->is_still(); };
   host.end = [this] { host_.end(); };
   host.ended = [this] { return host_.await_end(); };

@@ -22,6 +22,8 @@ struct SessionHost {
   /// `quiet` waits for exclusive use of the device, without new contexts. `share` ends that, and returns once no other judge
   /// measures. During both calls the submission runs nothing.
   std::function<Status()> quiet = nullptr, share = nullptr;
+  /// Lets other judges measure if any of them waits for that. Meanwhile nothing of this judge runs on the device.
+  std::function<Status()> give_way = nullptr;
   /// Whether the device is still, besides the judge's own work.
   std::function<bool()> is_device_still = nullptr;
   /// `end` ends the submission; `ended` returns once nothing of it is left.

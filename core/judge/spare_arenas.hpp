@@ -14,6 +14,9 @@ namespace hone {
 /// created.
 class SpareArenas {
  public:
+  static constexpr std::size_t kMost = 40;
+  static constexpr std::uint64_t kBytesMax = 1u << 29;
+
   /// An arena of at least `bytes`, and not many more; null if there is none.
   std::unique_ptr<Arena> take(std::uint64_t bytes) {
     const auto found = std::find_if(spares_.begin(), spares_.end(), [bytes](const auto& spare) {
@@ -40,8 +43,7 @@ class SpareArenas {
   }
 
  private:
-  static constexpr std::size_t kMost = 24;
-  static constexpr std::uint64_t kBytesMax = 1u << 29, kSmallBytes = 1u << 21, kWaste = 4;
+  static constexpr std::uint64_t kSmallBytes = 1u << 21, kWaste = 4;
   std::vector<std::unique_ptr<Arena>> spares_;  ///< first: kept longest
   std::uint64_t bytes_ = 0;
 };

@@ -70,6 +70,11 @@ Judgement AnswerChecker::check(std::vector<PreparedRound>& prepared, const Arena
   for (const PreparedRound& p : prepared) {
     if (Judgement intact = inspect(p, outputs); !passed(intact)) return intact;
   }
+  return compare_all(prepared, outputs);
+}
+
+Judgement AnswerChecker::compare_all(std::vector<PreparedRound>& prepared,
+                                     const Arena& outputs) const {
   for (PreparedRound& p : prepared) {
     if (Judgement answered = answer(p); !passed(answered)) return answered;
   }
@@ -87,25 +92,36 @@ Judgement AnswerChecker::check(std::vector<PreparedRound>& prepared, const Arena
   return correct_so_far();
 }
 
-/// Rationale: the baseline was just timed with the same inputs, so comparing with its outputs saves a call of the reference.
-/// A mismatch with them is no verdict: the reference then computes its answer, and that decides.
-Judgement AnswerChecker::check_with_baseline(PreparedRound timed, const Arena& outputs,
-                                             const Arena& baseline) const {
-  const auto agree = timed.set.agree(outputs, baseline, timed.layout, tolerances_);
-  if (!agree) return fault(agree.error());
-  if (!*agree) return check_timed(std::move(timed), outputs);
+bool AnswerChecker::answers_by_baseline() const {
+  return input_.task.tolerance.from_reference && input_.workbench.placement() == Placement::kDevice;
+}
+
+Judgement AnswerChecker::inspect_timed(const PreparedRound& timed, const Arena& outputs) const {
   Judgement intact = inspect(timed, outputs);
   if (!passed(intact)) intact.verdict.stage = VerdictStage::kMeasure;
   return intact;
 }
 
-Judgement AnswerChecker::check_timed(PreparedRound timed, const Arena& outputs) const {
+/// Rationale: the baseline was just timed with the same inputs, so comparing with its outputs saves a call of the reference.
+/// A mismatch with them is no verdict: the reference then computes its answer, and that decides.
+Judgement AnswerChecker::compare_timed(PreparedRound timed, const Arena& outputs,
+                                       const Arena* answers) const {
+  if (answers != nullptr && answers_by_baseline()) {
+    const auto agree = timed.set.agree(outputs, *answers, timed.layout, tolerances_);
+    if (!agree) return fault(agree.error());
+    if (*agree) return correct_so_far();
+  }
   std::vector<PreparedRound> prepared;
   prepared.push_back(std::move(timed));
-  Judgement answers = check(prepared, outputs);
-  if (!passed(answers)) answers.verdict.stage = VerdictStage::kMeasure;
-  if (answers.verdict.mismatch) answers.verdict.caught = caught::kWrongWhenTimed;
-  return answers;
+  Judgement compared = compare_all(prepared, outputs);
+  if (!passed(compared)) compared.verdict.stage = VerdictStage::kMeasure;
+  if (compared.verdict.mismatch) compared.verdict.caught = caught::kWrongWhenTimed;
+  return compared;
+}
+
+Judgement AnswerChecker::check_timed(PreparedRound timed, const Arena& outputs) const {
+  if (Judgement intact = inspect_timed(timed, outputs); !passed(intact)) return intact;
+  return compare_timed(std::move(timed), outputs, nullptr);
 }
 
 }  // namespace hone

@@ -23,16 +23,21 @@ class AnswerChecker {
   Judgement answer(PreparedRound& prepared) const;
   /// Checks rounds that are over. `outputs`: the submission's arena, or a copy of it.
   Judgement check(std::vector<PreparedRound>& prepared, const Arena& outputs) const;
-  /// The same for a timed round.
+  /// The same for a timed round: inspect_timed() and compare_timed().
   Judgement check_timed(PreparedRound timed, const Arena& outputs) const;
-  /// The same, but compares with the baseline's outputs first. `baseline`: the arena with its outputs for the same inputs.
-  /// Only for tasks whose baseline computes the same as the reference.
-  Judgement check_with_baseline(PreparedRound timed, const Arena& outputs,
-                                const Arena& baseline) const;
+  /// Checks that canaries and inputs are intact after a timed round, before others have their inputs in the same place.
+  Judgement inspect_timed(const PreparedRound& timed, const Arena& outputs) const;
+  /// Compares the outputs of a timed round. `answers`: the baseline's outputs for the same inputs, which are compared first; null:
+  /// none. They count only where answers_by_baseline().
+  Judgement compare_timed(PreparedRound timed, const Arena& outputs, const Arena* answers) const;
+  /// Whether the baseline's outputs may answer: its code computes the same as the reference, and the device has both.
+  bool answers_by_baseline() const;
 
  private:
   /// Checks that canaries and inputs are intact.
   Judgement inspect(const PreparedRound& prepared, const Arena& outputs) const;
+  /// Compares the outputs of rounds that are intact.
+  Judgement compare_all(std::vector<PreparedRound>& prepared, const Arena& outputs) const;
   Judgement make_room(const Layout& layout) const;
   Judgement compare(const PreparedRound& prepared, const Arena& outputs,
                     std::optional<Mismatch>& found) const;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "judge/checking/trials.hpp"
 #include "judge/fill.hpp"
 
 namespace hone {
@@ -20,47 +19,15 @@ constexpr std::size_t kSingleCallFactor = 3;
 // Most pairs on a noisy machine, as a multiple of the planned ones (docs/rewards.md).
 constexpr int kNoisyFactor = 3;
 
-/// Prepares and checks in place.
-class InPlaceSupply : public RoundSupply {
- public:
-  explicit InPlaceSupply(const Measurement& m) : input_(m.input), answers_(m.answers) {}
-
-  Result<PreparedRound> prepare(std::uint64_t secret, std::vector<std::size_t> families,
-                                std::uint64_t at) override {
-    return prepare_timed(input_, secret, std::move(families), at);
-  }
-
-  Judgement check(PreparedRound timed) override {
-    const Arena& outputs = input_.submission.arena();
-    if (input_.holds(Defence::kWitness)) {
-      const auto settled = input_.submission.outputs_unchanged_in(outputs);
-      if (!settled) return fault(settled.error());
-      if (!*settled) return late_outputs();
-    }
-    if (!input_.holds(Defence::kTimedAnswers)) return correct_so_far();
-    const bool baseline_answers =
-        input_.task.tolerance.from_reference && input_.workbench.placement() == Placement::kDevice;
-    if (!baseline_answers) return answers_.check_timed(std::move(timed), outputs);
-    return answers_.check_with_baseline(std::move(timed), outputs, input_.baseline.runner->arena());
-  }
-
- private:
-  const SessionInput& input_;
-  const AnswerChecker& answers_;
-};
-
 }  // namespace
-
-std::unique_ptr<RoundSupply> make_supply(const Measurement& measurement) {
-  return std::make_unique<InPlaceSupply>(measurement);
-}
 
 Judgement PairedProtocol::measure() {
   const double start_s = m_.input.now_s();
   Times first;
   if (Judgement judged = time_pair(m_.timings.calls, baseline_first(0), &first); !passed(judged))
     return judged;
-  const double pair_s = m_.input.now_s() - start_s - first.submission_s + first.baseline_s;
+  const double pair_s =
+      m_.input.now_s() - start_s - first.submission_s + first.baseline_s + supply_->ahead_seconds();
   m_.timings.drop_since({});
   if (Judgement judged = time_long_pairs(planned_pairs(pair_s)); !passed(judged)) return judged;
   return add_single_pairs();
@@ -140,7 +107,7 @@ Judgement PairedProtocol::add_single_pairs() {
       kSingleCallFactor * static_cast<std::size_t>(m_.input.settings.single_call_pairs);
   while (m_.timings.single_submission.size() < most &&
          m_.rules.single_rounds_show_less(m_.timings)) {
-    if (Judgement judged = time_single_pair(baseline_first(number_)); !passed(judged))
+    if (Judgement judged = time_single_pair(baseline_first(sequence_.pairs())); !passed(judged))
       return judged;
   }
   return correct_so_far();
@@ -167,21 +134,16 @@ Judgement PairedProtocol::time_baseline(const Side& side, const PreparedRound& p
 
 Judgement PairedProtocol::time_pair(std::size_t calls, bool baseline_first, Times* times) {
   const SessionInput& e = m_.input;
-  const bool fresh = e.holds(Defence::kFreshInputs);
-  const std::uint64_t secret = derive_seed(e.seed, "pair", fresh ? number_ : 0);
-  ++number_;
   const bool single = calls == 1 && m_.timings.calls > 1;
-  std::size_t& calls_so_far = single ? single_calls_ : long_calls_;
-  const std::vector<std::size_t> families =
-      timed_families(e.task, e.seed, fresh ? calls_so_far : 0, calls, e.settings.defences);
-  calls_so_far += calls;
-  if (single) m_.timings.single_families.push_back(families.front());
-  auto prepared = supply_->prepare(secret, families, 0);
+  const NextPair next = sequence_.next(single);
+  const std::uint64_t secret = next.secret;
+  if (single) m_.timings.single_families.push_back(next.families.front());
+  auto prepared = supply_->prepare(secret, next.families, 0);
   if (!prepared) return fault(prepared.error());
   std::optional<PreparedRound> warm;
   if (single) {
-    auto other = supply_->prepare(fresh ? derive_seed(secret, "warm") : secret, families,
-                                  prepared->set.exact_layout().total);
+    auto other =
+        supply_->prepare(next.warm_secret, next.families, prepared->set.exact_layout().total);
     if (!other) return fault(other.error());
     warm = std::move(*other);
   }

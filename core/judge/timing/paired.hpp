@@ -2,9 +2,9 @@
 //
 // Theory of operation. A is the baseline, B the submission, each in its own process with its own arena. Both are frozen
 // except in their own round. Before a pair the judge prepares new inputs; before a round it copies them to its side and
-// poisons the outputs. B stays frozen until its outputs have been compared, after both rounds: what runs before a round (the
-// reference above all) changes caches and with them the time, by a third where it was measured. So both sides come right
-// after the same work, and in turns. A round has as many calls as take some milliseconds, so that the cost of freezing (the
+// poisons the outputs. B stays frozen until its outputs have been compared or copied, after both rounds: what runs before a
+// round (the reference above all) changes caches and with them the time, by a third where it was measured. So both sides come
+// right after the same work, and in turns. A round has as many calls as take some milliseconds, so that the cost of freezing (the
 // floor, measured with empty rounds) is small. Single-call rounds must show the same speedup, because a submission that does a
 // round's work in its first call would gain otherwise.
 #pragma once
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "judge/timing/protocol.hpp"
+#include "judge/timing/round_sequence.hpp"
 #include "judge/timing/round_supply.hpp"
 
 namespace hone {
@@ -23,9 +24,15 @@ class PairedProtocol : public Protocol {
  public:
   PairedProtocol(const Measurement& measurement, std::unique_ptr<RoundTimer> timer,
                  std::unique_ptr<RoundSupply> supply)
-      : m_(measurement), timer_(std::move(timer)), supply_(std::move(supply)) {}
+      : m_(measurement),
+        timer_(std::move(timer)),
+        supply_(std::move(supply)),
+        sequence_(measurement.input, measurement.timings.calls) {}
 
   Judgement measure() override;
+
+ protected:
+  const RoundSequence& sequence() const { return sequence_; }
 
  private:
   struct Times {
@@ -46,15 +53,10 @@ class PairedProtocol : public Protocol {
   const Measurement m_;
   const std::unique_ptr<RoundTimer> timer_;
   const std::unique_ptr<RoundSupply> supply_;
-  std::size_t number_ = 0;  ///< of the next pair
-  std::size_t long_calls_ = 0,
-              single_calls_ = 0;  ///< prepared so far, in long and in single-call rounds
+  RoundSequence sequence_;
 };
 
 std::unique_ptr<Protocol> make_pairs_on_host(const Measurement& measurement);
 std::unique_ptr<Protocol> make_pairs_on_device(const Measurement& measurement);
-
-/// A supply that checks outputs in place: for processes that are frozen after a round, or that run hone's host code.
-std::unique_ptr<RoundSupply> make_supply(const Measurement& measurement);
 
 }  // namespace hone

@@ -1,4 +1,7 @@
 // Pairs of rounds of code on a device, under host code of hone's own. Rounds end when the witness has read the outputs.
+#include <utility>
+
+#include "judge/timing/ahead_rounds.hpp"
 #include "judge/timing/paired.hpp"
 
 namespace hone {
@@ -23,30 +26,37 @@ class DeviceTimer : public RoundTimer {
 /// Neither side runs anything until this judge has the device for timing. Other judges wait while it times the pairs.
 class PairsOnDevice : public PairedProtocol {
  public:
-  explicit PairsOnDevice(const Measurement& m)
-      : PairedProtocol(m, std::make_unique<DeviceTimer>(m), make_supply(m)),
+  /// `supply` is `rounds`.
+  PairsOnDevice(const Measurement& m, AheadRounds& rounds, std::unique_ptr<RoundSupply> supply)
+      : PairedProtocol(m, std::make_unique<DeviceTimer>(m), std::move(supply)),
         contention_(m.contention),
-        input_(m.input) {}
+        input_(m.input),
+        rounds_(rounds) {}
 
   Judgement measure() override {
+    if (Judgement ready = rounds_.prepare_ahead(sequence()); !passed(ready)) return ready;
     if (Judgement quiet = await_quiet(input_); !passed(quiet)) return quiet;
     if (Judgement still = contention_.expect_still_device(); !passed(still)) return still;
     if (Judgement timed = PairedProtocol::measure(); !passed(timed)) return timed;
     if (Judgement still = contention_.expect_still_device(); !passed(still)) return still;
-    if (input_.host.share == nullptr) return correct_so_far();
-    const Status shared = input_.host.share();
-    return shared ? correct_so_far() : fault(shared.error());
+    if (input_.host.share != nullptr) {
+      if (const Status shared = input_.host.share(); !shared) return fault(shared.error());
+    }
+    return rounds_.check_copied();
   }
 
  private:
   Contention& contention_;
   const SessionInput& input_;
+  AheadRounds& rounds_;  ///< the base class has it
 };
 
 }  // namespace
 
 std::unique_ptr<Protocol> make_pairs_on_device(const Measurement& measurement) {
-  return std::make_unique<PairsOnDevice>(measurement);
+  auto supply = std::make_unique<AheadRounds>(measurement);
+  AheadRounds& rounds = *supply;
+  return std::make_unique<PairsOnDevice>(measurement, rounds, std::move(supply));
 }
 
 }  // namespace hone

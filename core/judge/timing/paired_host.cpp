@@ -1,4 +1,6 @@
 // Pairs of rounds of code on the CPU. Rounds end frozen.
+#include <utility>
+
 #include "judge/timing/paired.hpp"
 
 namespace hone {
@@ -25,11 +27,37 @@ class HostTimer : public RoundTimer {
   RoundClock& clock_;
 };
 
+/// Prepares rounds in their pairs, and checks them there while the submission is frozen.
+class InPlaceSupply : public RoundSupply {
+ public:
+  explicit InPlaceSupply(const Measurement& m) : input_(m.input), answers_(m.answers) {}
+
+  Result<PreparedRound> prepare(std::uint64_t secret, std::vector<std::size_t> families,
+                                std::uint64_t at) override {
+    return prepare_timed(input_, secret, std::move(families), at);
+  }
+
+  Judgement check(PreparedRound timed) override {
+    const Arena& outputs = input_.submission.arena();
+    if (input_.holds(Defence::kWitness)) {
+      const auto settled = input_.submission.outputs_unchanged_in(outputs);
+      if (!settled) return fault(settled.error());
+      if (!*settled) return late_outputs();
+    }
+    if (!input_.holds(Defence::kTimedAnswers)) return correct_so_far();
+    return answers_.check_timed(std::move(timed), outputs);
+  }
+
+ private:
+  const SessionInput& input_;
+  const AnswerChecker& answers_;
+};
+
 }  // namespace
 
 std::unique_ptr<Protocol> make_pairs_on_host(const Measurement& measurement) {
   return std::make_unique<PairedProtocol>(measurement, std::make_unique<HostTimer>(measurement),
-                                          make_supply(measurement));
+                                          std::make_unique<InPlaceSupply>(measurement));
 }
 
 }  // namespace hone

@@ -15,8 +15,10 @@ class RoundSupply {
   /// A round with one call for each of `families`. `at`: where its inputs begin in the reference's arena.
   virtual Result<PreparedRound> prepare(std::uint64_t secret, std::vector<std::size_t> families,
                                         std::uint64_t at) = 0;
-  /// Checks the submission's round that was just timed.
+  /// Checks the submission's round that was just timed, now or later.
   virtual Judgement check(PreparedRound timed) = 0;
+  /// The time that was spent, before the pairs, on the inputs of the last prepared round of a pair; 0: none.
+  virtual double ahead_seconds() const { return 0; }
 };
 
 /// The outcome `cheated`: outputs changed after the clock had stopped.

@@ -32,10 +32,11 @@ TEST_F(CheckerTest, EachTrial_IsFrozenLoadedRunAndAnswered) {
   EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
   EXPECT_FALSE(s.judgement.verdict.speedup);
   auto events = s.world.events;
-  ASSERT_EQ(events.size(), 1u + 3 * 4);
-  events.resize(5);
-  EXPECT_THAT(events, ElementsAre("stage check", "submission freezes", "inputs are loaded",
-                                  "submission runs 1", "reference is checked"));
+  ASSERT_EQ(events.size(), 1u + 3 * 6);
+  events.resize(7);
+  EXPECT_THAT(events, ElementsAre("stage check", "inputs are made", "submission freezes",
+                                  "inputs are loaded", "submission runs 1", "reference is checked",
+                                  "outputs are compared"));
 }
 
 TEST_F(CheckerTest, WrongShownShape_IsNamed) {
@@ -91,10 +92,12 @@ TEST_F(CheckerTest, ExceptionWhileTraced_DoesNotCount) {
 TEST_F(CheckerOnADevice, Trials_AreLoadedTogetherThenRun) {
   s.judge();
   EXPECT_THAT(s.world.events,
-              ElementsAre("stage check", "submission freezes", "inputs are loaded",
-                          "inputs are loaded", "inputs are loaded", "submission is checked",
-                          "submission is checked", "submission is checked", "reference is checked",
-                          "reference is checked", "reference is checked"));
+              ElementsAre("stage check", "inputs are made", "inputs are made", "inputs are made",
+                          "submission freezes", "inputs are loaded", "inputs are loaded",
+                          "inputs are loaded", "submission is checked", "submission is checked",
+                          "submission is checked", "reference is checked", "reference is checked",
+                          "reference is checked", "outputs are compared", "outputs are compared",
+                          "outputs are compared"));
 }
 
 TEST_F(CheckerOnADevice, OutputsChangedInAnotherTrialsRound_WroteOutside) {

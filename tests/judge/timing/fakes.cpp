@@ -92,6 +92,11 @@ Round FakeRunner::plain_round(Order order, std::size_t calls, double) {
   return round;
 }
 
+Status FakeWorkbench::fill(const Arena&, const std::vector<FillOrder>&) {
+  world_.note("inputs are made");
+  return {};
+}
+
 Status FakeWorkbench::load(const Arena&, const Arena&, const std::vector<LoadOrder>&,
                            std::uint64_t) {
   world_.note("inputs are loaded");
@@ -100,6 +105,7 @@ Status FakeWorkbench::load(const Arena&, const Arena&, const std::vector<LoadOrd
 
 Result<std::optional<FoundMismatch>> FakeWorkbench::compare(const Arena&, const Arena& expected,
                                                             const std::vector<CompareOrder>&) {
+  world_.note("outputs are compared");
   if (!has_mismatch() && !differs_from(expected)) return std::optional<FoundMismatch>();
   FoundMismatch found;
   found.mismatch.index = {0};
@@ -110,6 +116,7 @@ Result<std::optional<FoundMismatch>> FakeWorkbench::compare(const Arena&, const 
 
 Status FakeWorkbench::snapshot(const Arena&, std::uint64_t, std::uint64_t,
                                std::unique_ptr<Arena>& into) {
+  world_.note("outputs are copied");
   if (into == nullptr) into = make_arena(kArenaBytes);
   return {};
 }
@@ -153,6 +160,10 @@ Judgement FakeSession::judge() {
   };
   host.share = [this]() -> Status {
     world.note("device is shared");
+    return {};
+  };
+  host.give_way = [this]() -> Status {
+    world.note("judge gives way");
     return {};
   };
   host.is_device_still = [this] {

@@ -40,8 +40,13 @@ class FakeRunner : public Runner {
   const Arena& arena() const override { return *arena_; }
   Status freeze() override;
   Status thaw() override;
+  /// Whether the outputs are settled that lie in this arena; by default `settled`.
+  std::function<bool(const Arena&)> settled_in = [this](const Arena&) { return settled; };
+  std::uint64_t scratch = 0;  ///< bytes
+
   Status prepare(Form, const Dims&, std::uint64_t) override { return {}; }
-  Result<bool> outputs_unchanged_in(const Arena&) override { return settled; }
+  std::uint64_t scratch_bytes(const Dims&) const override { return scratch; }
+  Result<bool> outputs_unchanged_in(const Arena& arena) override { return settled_in(arena); }
   Result<std::string> sample_outputs(const Layout&, std::uint64_t) override { return seen(); }
   bool withholds_inputs() const override { return is_module; }
   bool observes() const override { return !traced.empty(); }
@@ -74,7 +79,7 @@ class FakeWorkbench : public Workbench {
   std::function<double()> slowdown = [] { return 1.0; };  ///< of the device in a check
   int checks = 0;                                         ///< of the device for contention
 
-  Status fill(const Arena&, const std::vector<FillOrder>&) override { return {}; }
+  Status fill(const Arena&, const std::vector<FillOrder>&) override;
   Status load(const Arena& to, const Arena&, const std::vector<LoadOrder>&, std::uint64_t) override;
   Result<std::vector<Inspected>> inspect(const Arena&, const Arena&,
                                          const std::vector<InspectOrder>& orders,

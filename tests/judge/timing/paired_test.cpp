@@ -209,7 +209,7 @@ TEST_F(AnswersOfTheBaseline, OutputsThatAgree_NeedNoneOfTheReference) {
 
 TEST_F(AnswersOfTheBaseline, OutputsThatDiffer_AreComparedWithTheReference) {
   s.workbench.differs_from = [this](const Arena& answers) {
-    return &answers == &s.baseline.arena();
+    return &answers != &s.reference.arena();
   };
   s.judge();
   EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
@@ -259,6 +259,87 @@ TEST(PairsOnADevice, OtherJudges_WaitWhilePairsAreTimed) {
   };
   EXPECT_TRUE(std::none_of(events.begin(), begun, is_round));
   EXPECT_TRUE(std::none_of(ended, events.end(), is_round));
+}
+
+/// Inputs of later rounds and comparisons need no exclusive use of the device.
+class AheadOfThePairs : public testing::Test {
+ protected:
+  AheadOfThePairs() : s(Placement::kDevice) { s.task.tolerance.from_reference = true; }
+  /// Events with this text while the judge has the device exclusively.
+  int while_exclusive(const std::string& event) const {
+    const auto& events = s.world.events;
+    const auto begun = std::find(events.begin(), events.end(), "device is exclusive");
+    return static_cast<int>(
+        std::count(begun, std::find(begun, events.end(), "device is shared"), event));
+  }
+  /// Long rounds and single-call rounds of a side.
+  int rounds() const { return s.world.count("submission runs 4") + s.settings.single_call_pairs; }
+  void expect_in_pairs() const {
+    // One for each pair, and one for each warm-up of a single-call round.
+    EXPECT_EQ(while_exclusive("inputs are made"), rounds() + s.settings.single_call_pairs);
+    EXPECT_EQ(while_exclusive("outputs are compared"), rounds());
+  }
+
+  test::FakeSession s;
+};
+
+TEST_F(AheadOfThePairs, MemoryForAll_NothingIsMadeOrComparedWhileExclusive) {
+  s.task.timed["n"] = 500;
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
+  EXPECT_EQ(s.speedup().rounds, s.settings.pairs_max);
+  EXPECT_EQ(while_exclusive("inputs are made"), 0);
+  EXPECT_EQ(while_exclusive("outputs are compared"), 0);
+  EXPECT_EQ(while_exclusive("outputs are copied"), 2 * rounds());
+  EXPECT_EQ(s.world.count("judge gives way"), 2 * rounds() + s.settings.single_call_pairs);
+}
+
+TEST_F(AheadOfThePairs, NoMemoryBehindARound_AllIsDoneInThePairs) {
+  s.task.timed["n"] = 15000;
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
+  expect_in_pairs();
+}
+
+TEST_F(AheadOfThePairs, ReferenceWithScratchMemory_AllIsDoneInThePairs) {
+  s.reference.scratch = 64;
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
+  expect_in_pairs();
+}
+
+TEST_F(AheadOfThePairs, MemoryForSome_OthersAreMadeInTheirPairs) {
+  s.task.timed["n"] = 4000;
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
+  const int made = while_exclusive("inputs are made");
+  EXPECT_GT(made, 0);
+  EXPECT_LT(made, rounds() + s.settings.single_call_pairs);
+}
+
+TEST_F(AheadOfThePairs, DroppedPair_OutputsOfAllRoundsAreCompared) {
+  int dropped = 0;
+  s.workbench.is_throttled = [&] { return dropped++ == 3; };
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCorrect);
+  EXPECT_EQ(s.speedup().rounds, s.settings.pairs_max);
+  // One comparison for each of the three untimed trials.
+  EXPECT_EQ(s.world.count("outputs are compared") - 3, rounds());
+}
+
+TEST_F(AheadOfThePairs, WrongCopy_IsWrong) {
+  s.workbench.has_mismatch = [this] { return s.world.count("device is shared") == 1; };
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kWrong);
+  EXPECT_EQ(s.judgement.verdict.stage, VerdictStage::kMeasure);
+  EXPECT_EQ(s.judgement.verdict.caught, caught::kWrongWhenTimed);
+}
+
+TEST_F(AheadOfThePairs, CopyThatIsNotWhatTheClockSaw_IsCheated) {
+  s.submission.settled_in = [this](const Arena& arena) { return &arena == &s.submission.arena(); };
+  s.judge();
+  EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCheated);
+  EXPECT_EQ(s.judgement.verdict.caught, caught::kLateOutputs);
 }
 
 TEST(PairsOnADevice, WorkOfAnotherProcess_IsAFault) {

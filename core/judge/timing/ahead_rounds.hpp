@@ -1,0 +1,73 @@
+// AheadRounds: inputs of timed rounds on a device, made before the judge has the device exclusively, and outputs that are
+// compared after that.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "judge/timing/protocol.hpp"
+#include "judge/timing/round_sequence.hpp"
+#include "judge/timing/round_supply.hpp"
+
+namespace hone {
+
+/// For rounds under host code of hone's own. Rationale: other judges wait while one times its pairs. To make inputs and to compare
+/// outputs takes ten times as long as the rounds of a small task, and needs no exclusive use of the device.
+///
+/// Inputs lie in the reference's arena, one round behind the other, as far as they fit: no submission can read them there. Outputs
+/// of both sides are copied right after their rounds, so that nothing can change them until they are compared. A round
+/// without memory for either is prepared and checked in its pair. One thread.
+class AheadRounds : public RoundSupply {
+ public:
+  explicit AheadRounds(const Measurement& measurement);
+  /// Gives the memory back.
+  ~AheadRounds() override;
+
+  /// Makes the inputs of the first pairs. `sequence`: of the measurement that follows. Both sides are frozen.
+  Judgement prepare_ahead(RoundSequence sequence);
+  /// Compares the outputs of all rounds that were copied.
+  Judgement check_copied();
+
+  Result<PreparedRound> prepare(std::uint64_t secret, std::vector<std::size_t> families,
+                                std::uint64_t at) override;
+  /// Inspects the round. Its outputs are compared at once, or copied.
+  Judgement check(PreparedRound timed) override;
+  double ahead_seconds() const override { return ahead_s_; }
+
+ private:
+  struct Ahead {
+    PreparedRound prepared;
+    double seconds;  ///< that this took
+  };
+  /// Memory for the outputs of both sides.
+  struct Copies {
+    std::unique_ptr<Arena> submission, baseline;
+  };
+  struct Copied {
+    PreparedRound prepared;
+    Copies copies;
+  };
+  int pairs_ahead() const;
+  bool fits(std::size_t calls) const;
+  Status give_way() const;
+  Judgement prepare_one(std::uint64_t secret, const std::vector<std::size_t>& families);
+  Judgement prepare_pair(const NextPair& pair, bool single);
+  void make_room_for_copies(const Layout& layout);
+  bool was_ahead(const PreparedRound& round) const;
+  Status copy_outputs(const Layout& layout, Copies& copies) const;
+
+  const Measurement m_;
+  std::deque<Ahead> ahead_;
+  std::uint64_t begin_ = 0,
+                end_ =
+                    0;  ///< of these inputs in the reference's arena; before them: rounds of pairs
+  std::deque<Copies> free_;
+  std::vector<Copied> copied_;
+  const std::uint64_t copies_bytes_max_;
+  std::uint64_t copies_bytes_ = 0;
+  double ahead_s_ = 0;
+};
+
+}  // namespace hone
