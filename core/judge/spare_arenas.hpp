@@ -30,6 +30,7 @@ class SpareArenas {
   }
   void keep(std::unique_ptr<Arena> spare) {
     if (spare == nullptr) return;
+    spare->set_origin(0);  // it may have been a copy of a part
     bytes_ += spare->bytes();
     spares_.push_back(std::move(spare));
     while (spares_.size() > kMost || bytes_ > kBytesMax) {

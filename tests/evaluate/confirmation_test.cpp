@@ -63,12 +63,22 @@ TEST(Suspicions, SpeedupFarAboveTheBestOfTheTask_IsDoubted) {
 TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubted) {
   // 4 MiB in 5 µs are 840 GB/s; the most there can be is 768 GB/s, a quarter of it 192.
   EXPECT_EQ(Suspicions(100, 0).doubt(task(), winner(1.5, 20), kCore),
-            "a speedup of 1.5, near what the device can load and store");
+            "a new best, of 1.5, near what the device can load and store");
   EXPECT_EQ(Suspicions(100, 0).doubt(task(), winner(1.5, 40), kCore), "");
   EXPECT_EQ(Suspicions(0, 0).doubt(task(), winner(1.5, 20), kCore), "");
 }
 
 /// Whatever its interval is: a few slow rounds widen it.
+TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubtedOncePerBest) {
+  Suspicions suspicions(100, 0);
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.01, 20), kCore), "") << "as fast as its baseline";
+  suspicions.remember(task(), winner(1.5, 20));
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.5, 20), kCore), "");
+  EXPECT_EQ(suspicions.doubt(task(), winner(1.52, 20), kCore), "");
+  EXPECT_NE(suspicions.doubt(task(), winner(1.54, 20), kCore), "");
+  EXPECT_NE(suspicions.doubt(task("another"), winner(1.5, 20), kCore), "");
+}
+
 TEST(Suspicions, NewBestOfAKeptProcess_IsDoubted) {
   Suspicions suspicions(0, 0);
   EXPECT_EQ(suspicions.doubt(task(), winner(1.9, kSlow, 0.6), kCore, true),
