@@ -1,4 +1,4 @@
-// Standby builders, builds, and the artifact cache.
+// Standby builders and builds.
 #include "evaluate/build_pool.hpp"
 
 #include <poll.h>
@@ -96,17 +96,6 @@ Built built_without_answer() {
   return built;
 }
 
-std::size_t bytes_of(const Built& built) {
-  constexpr std::size_t kEntryBytes = 4096;  // of the entry itself, its key among them
-  const std::size_t plan = built.plan == nullptr ? 0 : built.plan->bytes.size();
-  const std::size_t report = built.report.is_nil() ? 0 : to_msgpack(built.report).size();
-  std::size_t code = 0;
-  if (built.code != nullptr) {
-    for (const CodeBlock& block : built.code->blocks) code += block.text.size();
-  }
-  return kEntryBytes + code + built.artifact.size() + built.diagnostics.size() + plan + report;
-}
-
 /// The facts of a device that torch and Triton use.
 std::string device_for_dry_runs(const Value& facts) {
   Value device = Value::map();
@@ -166,7 +155,7 @@ std::string report_text(const Built& built, const char* name) {
 }
 
 BuildPool::BuildPool(Launcher& launcher, const EvaluatorOptions& options, Zygotes* zygotes)
-    : launcher_(launcher), options_(options), zygotes_(zygotes) {
+    : launcher_(launcher), options_(options), zygotes_(zygotes), cache_(options.cache_mb << 20) {
   if (zygotes_ != nullptr) extensions_ = std::make_unique<Extensions>(*zygotes_, options_);
 }
 
@@ -314,29 +303,6 @@ std::string BuildPool::cache_key(const BuildRequest& request) const {
       to_msgpack(request_value(request, options_.toolchains.at(request.language), false)));
 }
 
-std::shared_ptr<const Built> BuildPool::find_cached(const std::string& key) {
-  MutexLock lock(mutex_);
-  const auto found = cache_.find(key);
-  if (found == cache_.end()) return nullptr;
-  ages_.splice(ages_.begin(), ages_, found->second.age);
-  return found->second.built;
-}
-
-void BuildPool::remember(const std::string& key, std::shared_ptr<const Built> built) {
-  MutexLock lock(mutex_);
-  if (cache_.count(key) != 0) return;
-  const std::size_t bytes = bytes_of(*built);
-  cache_bytes_ += bytes;
-  ages_.push_front(key);
-  cache_[key] = {std::move(built), bytes, ages_.begin()};
-  while (cache_bytes_ > options_.cache_mb << 20 && cache_.size() > 1) {
-    const auto oldest = cache_.find(ages_.back());
-    cache_bytes_ -= oldest->second.bytes;
-    cache_.erase(oldest);
-    ages_.pop_back();
-  }
-}
-
 /// Rationale: if the dry run fails, the device decides. Only a shortage of the machine is reported, because
 /// the submission is not responsible for it.
 Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
@@ -396,11 +362,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
     return invalid_argument("no compiler is configured for " + request.language);
   }
   const std::string key = cache_key(request);
-  if (auto cached = find_cached(key)) {
-    Built copy = *cached;
-    copy.cached = true;
-    return std::make_shared<const Built>(std::move(copy));
-  }
+  if (auto built = cache_.find(key)) return built;
   const MemoryWait memory;
   auto answer =
       ask_builder(request_value(request, options_.toolchains.at(request.language), false));
@@ -423,7 +385,7 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   // The result of a run is not cached either: it may differ.
   const bool is_kept = request.program == nullptr && shared->ok && !shared->is_incomplete;
   if (is_kept || (shared->failure == BuildFailure::kRefused && !shared->doubtful))
-    remember(key, shared);
+    cache_.keep(key, shared);
   return shared;
 }
 

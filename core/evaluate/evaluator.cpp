@@ -219,6 +219,7 @@ class LocalEvaluator : public Evaluator {
     std::size_t module_processes = 0;
     for (const auto& device : devices_) module_processes += device->module_processes();
     stats.set("module_processes", module_processes);
+    stats.set("build_cache", builds_.cache_stats());
     MutexLock lock(mutex_);
     stats.set("queue", waiting_.size())
         .set("pending", jobs_.size())

@@ -108,6 +108,18 @@ TEST(Metrics, CaughtClass_IsALabelledCounter) {
   EXPECT_EQ(text.find("hone_service_evaluator_clients"), std::string::npos) << text;
 }
 
+TEST(Metrics, BuildCache_HasCountersAndItsSize) {
+  const Value cache = Value::map({{"hits", 7}, {"misses", 3}, {"entries", 2}, {"bytes", 4096}});
+  const Value service = Value::map({{"evaluator", Value::map({{"build_cache", cache}})}});
+  const std::string text = Metrics().to_prometheus({}, service, false);
+  for (const std::string line :
+       {"# TYPE hone_build_cache_hits_total counter", "hone_build_cache_hits_total 7",
+        "hone_build_cache_misses_total 3", "# TYPE hone_build_cache_bytes gauge",
+        "hone_build_cache_bytes 4096"}) {
+    EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << text;
+  }
+}
+
 TEST(Metrics, StageTimes_AreAHistogramWithFixedBuckets) {
   const Value stage =
       Value::map({{"count", 3}, {"sum", 2500}, {"buckets", Value::map({{"4", 1}, {"2048", 2}})}});

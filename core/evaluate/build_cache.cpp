@@ -1,0 +1,55 @@
+// Counts what the cache holds, and drops the entries whose last use is longest ago.
+#include "evaluate/build_cache.hpp"
+
+#include <utility>
+
+namespace hone {
+namespace {
+
+std::size_t bytes_of(const Built& built) {
+  constexpr std::size_t kEntryBytes = 4096;  // of the entry itself, its key among them
+  const std::size_t plan = built.plan == nullptr ? 0 : built.plan->bytes.size();
+  const std::size_t report = built.report.is_nil() ? 0 : to_msgpack(built.report).size();
+  std::size_t code = 0;
+  if (built.code != nullptr) {
+    for (const CodeBlock& block : built.code->blocks) code += block.text.size();
+  }
+  return kEntryBytes + code + built.artifact.size() + built.diagnostics.size() + plan + report;
+}
+
+}  // namespace
+
+std::shared_ptr<const Built> BuildCache::find(const std::string& key) {
+  MutexLock lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) {
+    ++misses_;
+    return nullptr;
+  }
+  ++hits_;
+  ages_.splice(ages_.begin(), ages_, found->second.age);
+  return found->second.built;
+}
+
+void BuildCache::keep(const std::string& key, std::shared_ptr<const Built> built) {
+  MutexLock lock(mutex_);
+  if (entries_.count(key) != 0) return;
+  const std::size_t bytes = bytes_of(*built);
+  bytes_ += bytes;
+  ages_.push_front(key);
+  entries_[key] = {std::move(built), bytes, ages_.begin()};
+  while (bytes_ > bytes_max_ && entries_.size() > 1) {
+    const auto oldest = entries_.find(ages_.back());
+    bytes_ -= oldest->second.bytes;
+    entries_.erase(oldest);
+    ages_.pop_back();
+  }
+}
+
+Value BuildCache::stats() const {
+  MutexLock lock(mutex_);
+  return Value::map(
+      {{"hits", hits_}, {"misses", misses_}, {"entries", entries_.size()}, {"bytes", bytes_}});
+}
+
+}  // namespace hone

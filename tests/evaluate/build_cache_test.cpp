@@ -1,0 +1,68 @@
+// The build cache: what it keeps, what it drops, and what it counts.
+#include "evaluate/build_cache.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+std::shared_ptr<const Built> built_of(std::size_t bytes) {
+  auto built = std::make_shared<Built>();
+  built->ok = true;
+  built->artifact = std::string(bytes, 'a');
+  return built;
+}
+
+std::int64_t stat(const BuildCache& cache, const char* name) {
+  const Value stats = cache.stats();
+  return stats.find(name)->as_int();
+}
+
+TEST(BuildCache, HitsAndMisses_AreCounted) {
+  BuildCache cache(kMiB);
+  const auto built = built_of(1);
+  EXPECT_EQ(cache.find("a"), nullptr);
+  cache.keep("a", built);
+  EXPECT_EQ(cache.find("a"), built);
+  EXPECT_EQ(cache.find("a"), built);
+  EXPECT_EQ(stat(cache, "hits"), 2);
+  EXPECT_EQ(stat(cache, "misses"), 1);
+  EXPECT_EQ(stat(cache, "entries"), 1);
+}
+
+TEST(BuildCache, OverItsLimit_DropsTheEntryWhoseLastUseIsLongestAgo) {
+  BuildCache cache(3 * kMiB);
+  cache.keep("a", built_of(kMiB));
+  cache.keep("b", built_of(kMiB));
+  EXPECT_NE(cache.find("a"), nullptr);
+  cache.keep("c", built_of(kMiB));
+  EXPECT_EQ(cache.find("b"), nullptr);
+  EXPECT_NE(cache.find("a"), nullptr);
+  EXPECT_NE(cache.find("c"), nullptr);
+  EXPECT_LE(stat(cache, "bytes"), std::int64_t{3} << 20);
+}
+
+TEST(BuildCache, EntryLargerThanTheLimit_StaysUntilTheNext) {
+  BuildCache cache(kMiB);
+  cache.keep("large", built_of(2 * kMiB));
+  EXPECT_NE(cache.find("large"), nullptr);
+  cache.keep("next", built_of(1));
+  EXPECT_EQ(cache.find("large"), nullptr);
+  EXPECT_NE(cache.find("next"), nullptr);
+  EXPECT_LT(stat(cache, "bytes"), 8192);
+}
+
+TEST(BuildCache, SameKeyTwice_KeepsAndCountsTheFirst) {
+  BuildCache cache(kMiB);
+  const auto first = built_of(1);
+  cache.keep("a", first);
+  const std::int64_t bytes = stat(cache, "bytes");
+  cache.keep("a", built_of(1));
+  EXPECT_EQ(cache.find("a"), first);
+  EXPECT_EQ(stat(cache, "bytes"), bytes);
+}
+
+}  // namespace
+}  // namespace hone
