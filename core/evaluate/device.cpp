@@ -135,7 +135,7 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   work_.allow(hold_seconds(options_));
   pool_.await_ended();
   HONE_TRY(ensure_judge());
-  HONE_ASSIGN(const std::string key, ensure_installed(job.task, job.mode));
+  HONE_ASSIGN(const std::string key, ensure_installed(job));
   const std::string owner = process_owner(job, options_, facts_);
   ProcessPool::Standby made;
   KeptProcess process = kept_.take(owner, fresh);
@@ -211,7 +211,7 @@ Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64
   if (place == MemoryPlace::kExclusive) take_all_memory();
   work_.allow(hold_seconds(options_));
   HONE_TRY(ensure_judge());
-  HONE_ASSIGN(const std::string key, ensure_installed(task, mode_of(*task, options_)));
+  HONE_ASSIGN(const std::string key, ensure_installed(job));
   work_.set_step("admit");
   const auto admitted = judge_.admit({installed_key(key, TrustedRole::kReference),
                                       without_sources(*task), static_cast<std::int64_t>(seed)});
@@ -275,12 +275,13 @@ void Device::stop_judge() {
   pool_.end(kept_.release());
 }
 
-Result<SlotRequest> Device::slot_of(const std::shared_ptr<const Task>& task, Mode mode) const {
+Result<SlotRequest> Device::slot_of(const DeviceJob& job) const {
   SlotRequest request;
-  request.task = task;
-  request.key = slot_key(*task, mode);
-  request.mode = mode;
-  HONE_ASSIGN(request.need, shared_.memory.need(*task));
+  request.task = job.task;
+  request.key = slot_key(*job.task, job.mode);
+  request.mode = job.mode;
+  request.codes = job.trusted;
+  HONE_ASSIGN(request.need, shared_.memory.need(*job.task));
   request.device = shared_.memory.device();
   request.drops_others = has_all_memory_ || drops_others_;
   request.may_inherit = !drops_others_;
@@ -289,12 +290,12 @@ Result<SlotRequest> Device::slot_of(const std::shared_ptr<const Task>& task, Mod
 
 /// Returns the task's key. Rationale: a mistake in the task does not affect the judge, which holds other
 /// tasks. A judge that did not answer, or failed otherwise, is restarted.
-Result<std::string> Device::ensure_installed(const std::shared_ptr<const Task>& task, Mode mode) {
+Result<std::string> Device::ensure_installed(const DeviceJob& job) {
   const auto install = [&]() -> Result<std::string> {
-    if (task->backends.count(options_.backend) == 0)
-      return invalid_argument("task " + task->id + " has no sources for backend " +
+    if (job.task->backends.count(options_.backend) == 0)
+      return invalid_argument("task " + job.task->id + " has no sources for backend " +
                               options_.backend);
-    HONE_ASSIGN(const SlotRequest request, slot_of(task, mode));
+    HONE_ASSIGN(const SlotRequest request, slot_of(job));
     const std::string inherited = slots_.make_room(request);
     pool_.await_ended();
     shared_.ledger.settle(lane_, reserved_bytes_);

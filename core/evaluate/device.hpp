@@ -103,8 +103,8 @@ class Device {
   Status ensure_judge();
   Status start_judge_exclusively();
   void stop_judge();
-  Result<SlotRequest> slot_of(const std::shared_ptr<const Task>& task, Mode mode) const;
-  Result<std::string> ensure_installed(const std::shared_ptr<const Task>& task, Mode mode);
+  Result<SlotRequest> slot_of(const DeviceJob& job) const;
+  Result<std::string> ensure_installed(const DeviceJob& job);
   JudgeCallbacks judge_callbacks();
   Status wait_for_lanes(const std::function<Status()>& wait);
   // The lock and the memory.

@@ -7,9 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "evaluate/build_pool.hpp"
+#include "evaluate/built.hpp"
 #include "evaluate/evaluation.hpp"
 #include "evaluate/mode.hpp"
+#include "evaluate/sources.hpp"
 #include "judge_protocol/calls.hpp"
 #include "model/plan.hpp"
 #include "model/task.hpp"
@@ -19,6 +20,7 @@ namespace hone {
 struct DeviceJob {
   std::shared_ptr<const Task> task;
   std::shared_ptr<const Built> built;
+  TrustedCodes trusted;  ///< the task's own codes; the lane builds those that are missing
   Mode mode = Mode::kNativeOnCpu;
   Plan plan;
   std::string client;  ///< of the submission

@@ -145,7 +145,7 @@ std::uint64_t Device::held_bytes() const {
 Status Device::claim_memory(const DeviceJob& job, bool all) {
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   drops_others_ = false;
-  HONE_ASSIGN(const SlotRequest request, slot_of(job.task, job.mode));
+  HONE_ASSIGN(const SlotRequest request, slot_of(job));
   std::uint64_t with_others = 0;
   {
     MutexLock lock(state_mutex_);

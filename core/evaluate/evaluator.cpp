@@ -75,16 +75,17 @@ Result<std::shared_ptr<const Built>> build_as_often_as_needed(const BuildRequest
   }
 }
 
-/// Why the task's baseline has no plan; empty: it has one.
+/// Why the task's baseline has no plan; empty: it has one. Keeps the baseline in `codes`.
 std::string why_baseline_is_not_recorded(const Task& task, const EvaluatorOptions& options,
-                                         BuildPool& builds) {
-  const auto source = planned_baseline(task, options);
+                                         BuildPool& builds, TrustedCodes& codes) {
+  auto source = planned_baseline(task, options);
   if (!source) return source.error().message;
   if (!source->build.record)
     return "with baseline: compile, eager mode and torch.compile are timed to choose it";
-  const auto built = builds.build(source->build);
-  if (!built) return built.error().message;
-  return (*built)->ok ? (*built)->not_recorded : "it does not build";
+  const auto baseline = build_planned(std::move(*source), builds);
+  if (!baseline) return baseline.error().message;
+  codes.baseline = usable(baseline);
+  return baseline->built->ok ? baseline->built->not_recorded : "it does not build";
 }
 
 /// Adds to a verdict what only the host knows.
@@ -365,7 +366,8 @@ class LocalEvaluator : public Evaluator {
     if (!source->build.record) return std::move(*source);
     // Both sides are timed the same way, so a submission is recorded only if its baseline is.
     if (job->not_recorded.empty()) {
-      const std::string why = why_baseline_is_not_recorded(*s.task, options_, builds_);
+      const std::string why =
+          why_baseline_is_not_recorded(*s.task, options_, builds_, job->trusted);
       if (!why.empty()) job->not_recorded = "the baseline: " + why;
     }
     source->build.record = job->not_recorded.empty();
@@ -398,7 +400,7 @@ class LocalEvaluator : public Evaluator {
     job->task_key = slot_key(*s.task, job->mode);
     const auto need = devices_.front()->memory().need(*s.task);
     job->memory_bytes = need ? need->expected() : 0;
-    build_trusted(*s.task, options_, builds_);
+    build_trusted(*s.task, options_, builds_, job->trusted);
     push_built(job);
   }
 

@@ -22,6 +22,7 @@ struct Job {
          limit_s = 0;  ///< monotonic time of its deadline; time limit of the step (s)
   StageTimes times;
   std::shared_ptr<const Built> built;
+  TrustedCodes trusted;  ///< set once it is built
   Mode mode = Mode::kNativeOnCpu;
   std::string not_recorded;  ///< why a module runs in a process of its own; empty if it does not
   std::string task_key;      ///< set once it is built

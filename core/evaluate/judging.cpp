@@ -150,6 +150,7 @@ DeviceJob Judging::job_of(Job& job, RunKind run) const {
   DeviceJob made;
   made.task = job.submission.task;
   made.built = job.built;
+  made.trusted = job.trusted;
   made.mode = job.mode;
   made.plan = job.plan;
   made.client = job.submission.client;
@@ -182,6 +183,7 @@ Status Judging::known_answer(Device& device, const Job& job, bool measure) const
   HONE_ASSIGN(made.built, builds_.build(source.build));
   if (job.mode == Mode::kRecordedModule && made.built->plan == nullptr)
     return unavailable("the baseline has no recorded plan: " + made.built->not_recorded);
+  made.trusted = job.trusted;
   made.task = task;
   made.mode = job.mode;
   made.plan = source.plans.at(Form::kEntry);

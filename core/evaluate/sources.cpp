@@ -2,6 +2,7 @@
 #include "evaluate/sources.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/task.hpp"
 
@@ -136,12 +137,31 @@ bool chooses_baseline(const Task& task, const EvaluatorOptions& options) {
   });
 }
 
-void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool& builds) {
-  const auto build = [&](const Result<PlannedSource>& source) {
-    if (source) static_cast<void>(builds.build(source->build));
+Result<PlannedSource> planned_trusted(const Task& task, TrustedRole role,
+                                      const EvaluatorOptions& options) {
+  return role == TrustedRole::kReference ? planned_reference(task, options)
+                                         : planned_baseline(task, options);
+}
+
+Result<TrustedCode> build_planned(PlannedSource source, BuildPool& builds) {
+  HONE_ASSIGN(auto built, builds.build(source.build));
+  return TrustedCode{std::move(source.plans), std::move(built)};
+}
+
+std::shared_ptr<const TrustedCode> usable(const Result<TrustedCode>& code) {
+  if (!code || !code->built->ok || code->built->is_incomplete) return nullptr;
+  return std::make_shared<const TrustedCode>(*code);
+}
+
+void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool& builds,
+                   TrustedCodes& codes) {
+  const auto build = [&](TrustedRole role) -> Result<TrustedCode> {
+    HONE_ASSIGN(PlannedSource source, planned_trusted(task, role, options));
+    return build_planned(std::move(source), builds);
   };
-  build(planned_reference(task, options));
-  if (is_timed(mode_of(task, options))) build(planned_baseline(task, options));
+  if (codes.reference == nullptr) codes.reference = usable(build(TrustedRole::kReference));
+  if (codes.baseline == nullptr && is_timed(mode_of(task, options)))
+    codes.baseline = usable(build(TrustedRole::kBaseline));
 }
 
 }  // namespace hone

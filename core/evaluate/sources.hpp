@@ -1,6 +1,7 @@
 // Sources: what is to be built of a task or a submission, and the plan that goes with it.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/result.hpp"
@@ -17,6 +18,22 @@ struct PlannedSource {
   BuildRequest build;
   Mode mode = Mode::kNativeOnCpu;
   FormPlans plans;  ///< a reference has more forms than kEntry
+};
+
+/// One of a task's own codes, built.
+struct TrustedCode {
+  FormPlans plans;
+  std::shared_ptr<const Built> built;
+};
+
+/// A task's own codes as its job brings them to a lane. Null: there is none, or its build failed or is incomplete. The lane
+/// then builds the code itself, and reports a failure.
+struct TrustedCodes {
+  std::shared_ptr<const TrustedCode> reference, baseline;
+
+  const std::shared_ptr<const TrustedCode>& of(TrustedRole role) const {
+    return role == TrustedRole::kReference ? reference : baseline;
+  }
 };
 
 /// The task's mode. A task without sources for this backend counts as native code.
@@ -36,7 +53,14 @@ Result<PlannedSource> planned_submission(const Task& task, const std::string& la
 /// Of the task's own; a mistake is failed_precondition.
 Result<PlannedSource> planned_reference(const Task& task, const EvaluatorOptions& options);
 Result<PlannedSource> planned_baseline(const Task& task, const EvaluatorOptions& options);
-/// Builds both, so that a device finds them built; whatever goes wrong it finds, too.
-void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool& builds);
+Result<PlannedSource> planned_trusted(const Task& task, TrustedRole role,
+                                      const EvaluatorOptions& options);
+/// An Error is a fault. A build that failed is a result.
+Result<TrustedCode> build_planned(PlannedSource source, BuildPool& builds);
+/// Null: a lane must not use this code, because its build failed or is incomplete.
+std::shared_ptr<const TrustedCode> usable(const Result<TrustedCode>& code);
+/// Builds the reference, and the baseline of a timed task, unless `codes` has them.
+void build_trusted(const Task& task, const EvaluatorOptions& options, BuildPool& builds,
+                   TrustedCodes& codes);
 
 }  // namespace hone

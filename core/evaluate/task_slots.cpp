@@ -221,14 +221,20 @@ ProcessPool::Kind TaskSlots::kind_of(const Code& code) {
                               : kind_without_python(*code.built, code.mode);
 }
 
+/// Rationale: a build in a lane keeps other lanes from measuring, because the lane shares the device's lock meanwhile. The
+/// recording of a baseline takes up to a second.
+Result<TrustedCode> TaskSlots::find_or_build(const SlotRequest& request, TrustedRole role) {
+  if (const auto& brought = request.codes.of(role); brought != nullptr) return *brought;
+  HONE_ASSIGN(PlannedSource source, planned_trusted(*request.task, role, options_));
+  return build_planned(std::move(source), builds_);
+}
+
 Result<TaskSlots::Code> TaskSlots::build(const SlotRequest& request, TrustedRole role) {
   const Task& task = *request.task;
-  const bool is_reference = role == TrustedRole::kReference;
-  Code code;
-  HONE_ASSIGN(code.source,
-              is_reference ? planned_reference(task, options_) : planned_baseline(task, options_));
-  code.mode = is_reference ? mode_of_reference(request.mode) : request.mode;
-  HONE_ASSIGN(code.built, builds_.build(code.source.build));
+  HONE_ASSIGN(TrustedCode made, find_or_build(request, role));
+  const Mode mode =
+      role == TrustedRole::kReference ? mode_of_reference(request.mode) : request.mode;
+  Code code{std::move(made.plans), std::move(made.built), mode};
   const std::string name(enum_name(role));
   if (!code.built->ok) {
     const std::string message =
@@ -288,7 +294,7 @@ Status TaskSlots::ask(const SlotRequest& request, TrustedRole role, const Code& 
   install.task = without_sources(task);
   install.settings = settings_of(request.mode, options_.measure);
   install.seed = static_cast<std::int64_t>(random_u64() >> 1);
-  install.plans = code.source.plans;
+  install.plans = code.plans;
   if (role == TrustedRole::kBaseline) {
     install.known_times = findings_.baseline_times.find(install.key);
   } else if (task.tolerance.from_reference) {

@@ -39,6 +39,7 @@ struct SlotRequest {
   std::shared_ptr<const Task> task;
   std::string key;  ///< task_key()
   Mode mode = Mode::kNativeOnCpu;
+  TrustedCodes codes;  ///< those that are missing are built
   MemoryNeed need;
   DeviceMemory device;
   bool drops_others = false;  ///< no other task stays
@@ -91,11 +92,12 @@ class TaskSlots {
   Status install_over(const std::string& old_key, const SlotRequest& request, Installed& made);
   /// One of the task's own codes, built.
   struct Code {
-    PlannedSource source;
+    FormPlans plans;
     std::shared_ptr<const Built> built;
     Mode mode = Mode::kNativeOnCpu;
   };
   static ProcessPool::Kind kind_of(const Code& code);
+  Result<TrustedCode> find_or_build(const SlotRequest& request, TrustedRole role);
   Result<Code> build(const SlotRequest& request, TrustedRole role);
   Result<Running> start(const SlotRequest& request, TrustedRole role, const Code& code);
   Result<Running> reuse(const SlotRequest& request, TrustedRole role, Running old,

@@ -12,7 +12,9 @@
 #include <optional>
 #include <thread>
 
+#include "evaluate/build_pool.hpp"
 #include "evaluate/shared_machine.hpp"
+#include "evaluate/sources.hpp"
 #include "model/caught.hpp"
 
 namespace hone {
@@ -240,6 +242,69 @@ TEST(Admission, ReferenceThatCrashes_IsTheTasksMistake) {
   EXPECT_EQ(unbuilt.error().code, Code::kFailedPrecondition);
   EXPECT_EQ(unbuilt.error().message.find("the reference of task add_relu does not build: "), 0u)
       << unbuilt.error().message;
+}
+
+std::int64_t cache_misses(const Value& stats) { return stats.find("misses")->as_int(); }
+
+/// The cache keeps only the last build, so each build that is asked for is a miss.
+TEST(TrustedCodes, OfAJob_AreNotBuiltAgainByItsLane) {
+  EvaluatorOptions options = test::quick_options();
+  options.cache_mb = 0;
+  const auto machine = test::Machine::start(options);
+  ASSERT_TRUE(machine) << machine.error().message;
+  const auto verdict = (*machine)->judge((*machine)->task("add_relu"), kRight);
+  ASSERT_TRUE(verdict) << verdict.error().message;
+  EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason;
+  const Value stats = (*machine)->evaluator().stats();
+  EXPECT_EQ(cache_misses(*stats.find("build_cache")), 3)
+      << "expected the submission, the reference and the baseline";
+}
+
+TEST(TrustedCodes, ThatAJobHas_AreNotBuiltAgain) {
+  const EvaluatorOptions options = test::quick_options();
+  BuildPool builds(machine().launcher(), options, nullptr);
+  const Task& task = *machine().task("add_relu");
+  TrustedCodes codes;
+  build_trusted(task, options, builds, codes);
+  ASSERT_NE(codes.reference, nullptr);
+  ASSERT_NE(codes.baseline, nullptr);
+  EXPECT_NE(codes.reference->built, codes.baseline->built);
+  const TrustedCodes first = codes;
+  const Value before = builds.cache_stats();
+  build_trusted(task, options, builds, codes);
+  EXPECT_EQ(codes.reference, first.reference);
+  EXPECT_EQ(codes.baseline, first.baseline);
+  EXPECT_EQ(builds.cache_stats(), before);
+}
+
+TEST(TrustedCodes, ReferenceThatDoesNotBuild_IsLeftToTheLaneWhichSaysSo) {
+  auto broken = std::make_shared<Task>(*machine().task("add_relu"));
+  broken->id = "broken";
+  broken->backends["cpu"].reference.text += "#error not yet\n";
+  const EvaluatorOptions options = test::quick_options();
+  BuildPool builds(machine().launcher(), options, nullptr);
+  TrustedCodes codes;
+  build_trusted(*broken, options, builds, codes);
+  EXPECT_EQ(codes.reference, nullptr);
+  EXPECT_NE(codes.baseline, nullptr);
+  const auto verdict = machine().judge(broken, kRight);
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(verdict.error().message.find("the reference of task broken does not build: "), 0u)
+      << verdict.error().message;
+}
+
+TEST(Usable, BuildThatFailedOrIsIncomplete_IsNotUsed) {
+  const auto code = [](bool ok, bool is_incomplete) {
+    auto built = std::make_shared<Built>();
+    built->ok = ok;
+    built->is_incomplete = is_incomplete;
+    return Result<TrustedCode>(TrustedCode{{}, std::move(built)});
+  };
+  EXPECT_NE(usable(code(true, false)), nullptr);
+  EXPECT_EQ(usable(code(false, false)), nullptr);
+  EXPECT_EQ(usable(code(true, true)), nullptr);
+  EXPECT_EQ(usable(Result<TrustedCode>(unavailable("builder: broken pipe"))), nullptr);
 }
 
 TEST(Toolchain, MissingCompiler_IsReportedAtStart) {
