@@ -21,10 +21,10 @@
 namespace hone {
 namespace {
 
-constexpr int kPlainMost = 32;                    // most submissions for the plain harness
-constexpr std::uint64_t kOrderSeed = 31;          // seed of the random order
-constexpr double kMixGoal = 5, kCorrectGoal = 3;  // evaluations per second on a device
-constexpr double kTimesGoal = 1;                  // relative to the plain harness, without a device
+constexpr int kPlainMost = 32;                      // most submissions for the plain harness
+constexpr std::uint64_t kOrderSeed = 31;            // seed of the random order
+constexpr double kMixGoal = 15, kCorrectGoal = 12;  // evaluations per second on a device
+constexpr double kTimesGoal = 1;        // relative to the plain harness, without a device
 constexpr std::size_t kFaultMax = 160;  // longest quotation of a fault in a figure's name (bytes)
 
 /// Indices of submissions of the mix, in the order of evaluation.

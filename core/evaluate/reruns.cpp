@@ -113,14 +113,17 @@ bool killed_without_cause(const DeviceResult& result) {
   return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
 }
 
+/// Rationale: the known answer must not fail for lack of what other lanes use. A confirmation run may share the device like a first
+/// run, because both are timed while no other lane has work on it.
 History begin_run(RunKind run, Mode mode, bool proves_faults) {
   History history;
   history.mode = mode;
   history.run = run;
   history.proves_faults = proves_faults;
   if (run != RunKind::kFirst) {
+    const bool may_share = run == RunKind::kConfirmation && mode == Mode::kRecordedModule;
     history.isolation = {is_module(mode) ? ProcessUse::kOnly : ProcessUse::kFresh,
-                         DeviceUse::kExclusive};
+                         may_share ? DeviceUse::kShared : DeviceUse::kExclusive};
   } else if (!uses_lanes(mode)) {
     history.isolation.device = DeviceUse::kExclusive;
   }

@@ -24,7 +24,7 @@ namespace hone {
 /// Most builds of a submission.
 inline constexpr int kBuildsMax = 3;
 /// Most evaluations of a step's submission, and of the known answer for it. reruns_test explores all histories.
-inline constexpr int kEvaluationsMax = 12, kKnownAnswerEvaluationsMax = 3;
+inline constexpr int kEvaluationsMax = 13, kKnownAnswerEvaluationsMax = 3;
 
 enum class RunKind {
   kFirst,

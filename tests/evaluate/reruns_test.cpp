@@ -273,9 +273,10 @@ TEST(Reruns, Run_BeginsWithTheIsolationOfItsKind) {
   const auto begin = [](RunKind run, Mode mode) { return begin_run(run, mode, true).isolation; };
   for (const Mode mode : kModes) {
     EXPECT_EQ(begin(RunKind::kFirst, mode), uses_lanes(mode) ? kShared : kExclusive);
-    for (const RunKind run : {RunKind::kConfirmation, RunKind::kKnownAnswer}) {
-      EXPECT_EQ(begin(run, mode), is_module(mode) ? kOnlyExclusive : kFreshExclusive);
-    }
+    const Isolation alone = is_module(mode) ? kOnlyExclusive : kFreshExclusive;
+    EXPECT_EQ(begin(RunKind::kKnownAnswer, mode), alone);
+    EXPECT_EQ(begin(RunKind::kConfirmation, mode),
+              mode == Mode::kRecordedModule ? kFreshShared : alone);
   }
 }
 
