@@ -83,9 +83,13 @@ Result<std::uint64_t> free_bytes(const std::filesystem::path& folder) {
 }
 
 Result<UniqueFd> memory_file(std::string_view name, std::string_view bytes) {
+  return memory_file(name, std::vector{bytes});
+}
+
+Result<UniqueFd> memory_file(std::string_view name, const std::vector<std::string_view>& pieces) {
   UniqueFd fd(memfd_create(std::string(name).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return system_error("memfd_create", errno);
-  HONE_TRY(write_all(fd.get(), bytes, name));
+  for (const std::string_view piece : pieces) HONE_TRY(write_all(fd.get(), piece, name));
   constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) return system_error("seal memory file", errno);
   return fd;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
@@ -26,6 +27,8 @@ Result<std::uint64_t> free_bytes(const std::filesystem::path& folder);
 
 /// A sealed, read-only memory file with these bytes. A process that gets it cannot change or resize it.
 Result<UniqueFd> memory_file(std::string_view name, std::string_view bytes);
+/// The same for bytes in pieces.
+Result<UniqueFd> memory_file(std::string_view name, const std::vector<std::string_view>& pieces);
 
 /// Whether a configured name is a path of a plugin, "my_reward.py" or "build/my_reward.so", and not its name.
 bool is_plugin_path(std::string_view name);

@@ -225,7 +225,7 @@ class PlanCommand : public Command {
                            is_unknown ? "all tasks: hone tasks" : next_step(recording.error()));
     }
     if (recording->plan == nullptr) return report_problem(terminal, recording->problem);
-    return report(terminal, recording->plan->bytes);
+    return report(terminal, recording->plan->bytes.joined());
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "base/mutex.hpp"
 #include "evaluate/built.hpp"
@@ -14,7 +15,7 @@
 
 namespace hone {
 
-/// [any thread]
+/// A piece of a plan's bytes counts once, also if several entries have it. [any thread]
 ///
 ///   BuildCache cache(std::size_t{512} << 20);
 ///   if (auto built = cache.find(key)) return built;
@@ -33,14 +34,19 @@ class BuildCache {
  private:
   struct Entry {
     std::shared_ptr<const Built> built;
-    std::size_t bytes;
+    std::size_t own_bytes;  ///< without the plan's pieces
     std::list<std::string>::iterator age;
   };
+
+  void add(const Built& built, std::size_t own_bytes) HONE_REQUIRES(mutex_);
+  void drop_oldest() HONE_REQUIRES(mutex_);
 
   const std::size_t bytes_max_;
   mutable Mutex mutex_;
   std::map<std::string, Entry> entries_ HONE_GUARDED_BY(mutex_);
   std::list<std::string> ages_ HONE_GUARDED_BY(mutex_);  ///< front: used last
+  std::unordered_map<const std::string*, std::size_t> piece_uses_
+      HONE_GUARDED_BY(mutex_);  ///< the number of times that entries have each piece
   std::size_t bytes_ HONE_GUARDED_BY(mutex_) = 0;
   std::uint64_t hits_ HONE_GUARDED_BY(mutex_) = 0, misses_ HONE_GUARDED_BY(mutex_) = 0;
 };

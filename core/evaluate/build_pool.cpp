@@ -334,7 +334,8 @@ Status BuildPool::dry_run_if_module(const BuildRequest& request, Built& built) {
 /// Returns an Error if the machine was too busy for the recording, and the module may not be judged without one.
 Status BuildPool::record_if_wanted(const BuildRequest& request, Built& built) {
   if (!built.ok || !request.record || zygotes_ == nullptr) return {};
-  Result<Recording> recorded = record_module(*zygotes_, options_, device(), built.artifact);
+  Result<Recording> recorded =
+      record_module(*zygotes_, options_, images_, device(), built.artifact);
   if (!recorded) {
     log_info("evaluate", recorded.error().message);
     built.is_incomplete = recorded.error().code == Code::kResourceExhausted;

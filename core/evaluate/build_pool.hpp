@@ -13,6 +13,7 @@
 #include "evaluate/built.hpp"
 #include "evaluate/extensions.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/pieces.hpp"
 #include "evaluate/zygotes.hpp"
 #include "examine/sanitizer.hpp"
 #include "model/task.hpp"
@@ -79,6 +80,7 @@ class BuildPool {
   Zygotes* const zygotes_;
   std::unique_ptr<Extensions> extensions_;  ///< set if interpreters are configured
   BuildCache cache_;
+  SharedPieces images_;  ///< of all recorded plans
   mutable Mutex mutex_;
   std::string architecture_ HONE_GUARDED_BY(mutex_);
   std::string device_ HONE_GUARDED_BY(mutex_);  ///< for dry runs

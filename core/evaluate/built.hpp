@@ -44,9 +44,11 @@ struct Built {
 /// A text of the report; empty if there is none.
 std::string report_text(const Built& built, const char* name);
 
-/// The bytes that a process with the device loads: the plan of a recorded module, or the artifact.
-inline const std::string& artifact_of(const Built& built, Mode mode) {
-  return mode == Mode::kRecordedModule ? built.plan->bytes : built.artifact;
+/// The bytes that a process with the device loads, in pieces: the plan of a recorded module, or the artifact. Valid while
+/// `built` exists.
+inline std::vector<std::string_view> artifact_of(const Built& built, Mode mode) {
+  if (mode == Mode::kRecordedModule) return built.plan->bytes.views();
+  return {built.artifact};
 }
 /// Whether torch's operators are called when it is replayed.
 inline bool replays_operators(const Built& built, Mode mode) {

@@ -76,9 +76,9 @@ Status JudgeClient::equip(int harness, int known_answer) {
   return facts ? Status() : Status(facts.error());
 }
 
-Result<std::variant<InstalledReply, Judgement>> JudgeClient::install(InstallRequest request,
-                                                                     const PassedProcess* process,
-                                                                     const std::string& artifact) {
+Result<std::variant<InstalledReply, Judgement>> JudgeClient::install(
+    InstallRequest request, const PassedProcess* process,
+    const std::vector<std::string_view>& artifact) {
   using Installed = std::variant<InstalledReply, Judgement>;
   if (process != nullptr) request.pid = process->process.pid();
   HONE_ASSIGN(JudgeReply reply, ask(std::move(request), process, artifact));
@@ -89,7 +89,8 @@ Result<std::variant<InstalledReply, Judgement>> JudgeClient::install(InstallRequ
 }
 
 Result<JudgedReply> JudgeClient::judge(JudgeRequest request, const PassedProcess* process,
-                                       const std::string& artifact, const OnStage& on_stage) {
+                                       const std::vector<std::string_view>& artifact,
+                                       const OnStage& on_stage) {
   if (process != nullptr) request.pid = process->process.pid();
   HONE_ASSIGN(JudgeReply reply, ask(std::move(request), process, artifact, on_stage));
   return expect_reply<JudgedReply>(std::move(reply));
@@ -114,7 +115,8 @@ Status JudgeClient::send(std::string_view bytes, const std::vector<int>& fds) co
 }
 
 Result<JudgeReply> JudgeClient::ask(const HostRequest& request, const PassedProcess* process,
-                                    const std::string& artifact, const OnStage& on_stage) {
+                                    const std::vector<std::string_view>& artifact,
+                                    const OnStage& on_stage) {
   HONE_ASSIGN(const UniqueFd memory, memory_file("hone-artifact", artifact));
   if (process == nullptr) return ask(request, {memory.get()}, on_stage);
   const Process& handed = process->process;

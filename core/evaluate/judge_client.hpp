@@ -66,12 +66,12 @@ class JudgeClient {
   /// Sends the judge its own device code: two memory files (memfd), each with compiled kernels.
   Status equip(int harness, int known_answer);
   /// `process`: null if request.from names the entry whose process is reused.
-  Result<std::variant<InstalledReply, Judgement>> install(InstallRequest request,
-                                                          const PassedProcess* process,
-                                                          const std::string& artifact);
+  Result<std::variant<InstalledReply, Judgement>> install(
+      InstallRequest request, const PassedProcess* process,
+      const std::vector<std::string_view>& artifact);
   /// `process`: null if request.kept.
   Result<JudgedReply> judge(JudgeRequest request, const PassedProcess* process,
-                            const std::string& artifact, const OnStage& on_stage);
+                            const std::vector<std::string_view>& artifact, const OnStage& on_stage);
   /// The report (judge/admit.hpp), or the judgement with the reason why there is none.
   Result<std::variant<Value, Judgement>> admit(AdmitRequest request);
 
@@ -86,7 +86,8 @@ class JudgeClient {
   Result<JudgeReply> ask(const HostRequest& request, const std::vector<int>& fds,
                          const OnStage& on_stage = nullptr);
   Result<JudgeReply> ask(const HostRequest& request, const PassedProcess* process,
-                         const std::string& artifact, const OnStage& on_stage = nullptr);
+                         const std::vector<std::string_view>& artifact,
+                         const OnStage& on_stage = nullptr);
   Result<JudgeReply> receive_reply(const OnStage& on_stage);
   Status await_message() const;
   Status answer(const JudgeCall& call, const OnStage& on_stage);

@@ -42,20 +42,20 @@ bool has_cooperative_launch(const recorded::Plan& plan) {
 
 }  // namespace
 
-Result<Recording> read_recording(std::string bytes) {
+Result<Recording> read_recording(std::string_view bytes, SharedPieces& images) {
   const std::size_t end = bytes.find('\n');
-  if (end == std::string::npos) return invalid_argument("recording: found no line");
-  HONE_ASSIGN(const Value head, from_json(std::string_view(bytes).substr(0, end)));
+  if (end == std::string_view::npos) return invalid_argument("recording: found no line");
+  HONE_ASSIGN(const Value head, from_json(bytes.substr(0, end)));
   const Value* problem = head.find("problem");
   if (problem == nullptr || !problem->is_string())
     return invalid_argument("recording: found no problem in its first line");
   Recording recording;
   recording.problem = printable_ascii(problem->as_string(), kProblemMax);
   if (!recording.problem.empty()) return recording;
+  const std::string_view file = bytes.substr(end + 1);
   auto plan = std::make_shared<RecordedPlan>();
-  plan->bytes = std::move(bytes.erase(0, end + 1));
   try {
-    const recorded::Plan read = recorded::read_plan(plan->bytes);
+    const recorded::Plan read = recorded::read_plan(file);
     plan->has_operators = recorded::has_operators(read);
     plan->is_cooperative = has_cooperative_launch(read);
     plan->work = work_of(read);
@@ -64,12 +64,14 @@ Result<Recording> read_recording(std::string bytes) {
         printable_ascii(std::string("its plan cannot be used: ") + failure.what(), kProblemMax);
     return recording;
   }
+  plan->bytes = images.share(file);
   recording.plan = std::move(plan);
   return recording;
 }
 
 Result<Recording> record_module(Zygotes& zygotes, const EvaluatorOptions& options,
-                                const std::string& device, const std::string& artifact) {
+                                SharedPieces& images, const std::string& device,
+                                const std::string& artifact) {
   Question question;
   question.label = "recording";
   question.script = "builder/record_module.py";
@@ -79,8 +81,8 @@ Result<Recording> record_module(Zygotes& zygotes, const EvaluatorOptions& option
   question.file_bytes = kRecordingFileBytesMax;
   question.answer_bytes_max = kPlanBytesMax;
   question.use = Zygotes::Use::kRecording;
-  HONE_ASSIGN(std::string answer, ask_interpreter(zygotes, options, question, artifact));
-  return read_recording(std::move(answer));
+  HONE_ASSIGN(const std::string answer, ask_interpreter(zygotes, options, question, artifact));
+  return read_recording(answer, images);
 }
 
 }  // namespace hone

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/pieces.hpp"
 #include "evaluate/zygotes.hpp"
 #include "model/work.hpp"
 
@@ -16,7 +18,7 @@ inline constexpr std::size_t kPlanBytesMax = 96u << 20;  ///< of a recorded plan
 
 /// A plan that was read and found well formed.
 struct RecordedPlan {
-  std::string bytes;            ///< a file as recorded_plan.hpp describes it
+  Pieces bytes;                 ///< a file as recorded_plan.hpp describes it
   bool has_operators = false;   ///< its process needs torch
   bool is_cooperative = false;  ///< it has cooperative launches
   Witnessed work;               ///< the kernels and operators of one call
@@ -29,12 +31,13 @@ struct Recording {
       problem;  ///< the reason, if there is none: "a value was read back (submission.py:31)"
 };
 
-/// Reads an answer of record_module.py: a line of JSON, and the plan.
-Result<Recording> read_recording(std::string bytes);
+/// Reads an answer of record_module.py: a line of JSON, and the plan. The plan shares its images with others in `images`.
+Result<Recording> read_recording(std::string_view bytes, SharedPieces& images);
 
 /// [any thread] `device`: as for a dry run. An Error proves nothing about the module; resource_exhausted: the process was
 /// starved of processor time.
 Result<Recording> record_module(Zygotes& zygotes, const EvaluatorOptions& options,
-                                const std::string& device, const std::string& artifact);
+                                SharedPieces& images, const std::string& device,
+                                const std::string& artifact);
 
 }  // namespace hone

@@ -153,6 +153,15 @@ TEST(MemoryFile, CannotBeChanged) {
   EXPECT_STREQ(text, "artifact");
 }
 
+TEST(MemoryFile, OfPieces_HasTheirBytesInOrder) {
+  auto fd = memory_file("test", std::vector<std::string_view>{"arti", "", "fact"});
+  ASSERT_TRUE(fd);
+  EXPECT_EQ(pwrite(fd->get(), "X", 1, 0), -1);
+  char text[16] = {};
+  EXPECT_EQ(pread(fd->get(), text, sizeof text, 0), 8);
+  EXPECT_STREQ(text, "artifact");
+}
+
 TEST(Readable, Numbers_AreGroupedAndBytesHaveUnits) {
   for (const auto& [number, text] :
        std::vector<std::pair<std::int64_t, std::string>>{{0, "0"},

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/recorded_plan_writer.hpp"
+#include "recorded_plan/sample.hpp"
+
 namespace hone {
 namespace {
 
@@ -52,6 +55,46 @@ TEST(BuildCache, EntryLargerThanTheLimit_StaysUntilTheNext) {
   EXPECT_EQ(cache.find("large"), nullptr);
   EXPECT_NE(cache.find("next"), nullptr);
   EXPECT_LT(stat(cache, "bytes"), 8192);
+}
+
+/// An entry with a plan whose image has 1 MiB. `step` makes plans with one image differ.
+std::shared_ptr<const Built> recorded_with(SharedPieces& images, char image, char step) {
+  recorded::Plan plan = test::sample_plan();
+  plan.images.push_back({std::string(kMiB, image), "libtorch_cuda.so"});
+  plan.setup = {{0, recorded::Write{{2, 0}, std::string(8, step), {}}}};
+  auto recorded = std::make_shared<RecordedPlan>();
+  recorded->bytes = images.share(recorded::write_plan(plan));
+  auto built = std::make_shared<Built>();
+  built->ok = true;
+  built->plan = std::move(recorded);
+  return built;
+}
+
+TEST(BuildCache, ImageOfTwoPlans_CountsOnce) {
+  SharedPieces images;
+  BuildCache cache(100 * kMiB);
+  cache.keep("a", recorded_with(images, 'i', 'a'));
+  const std::int64_t one = stat(cache, "bytes");
+  EXPECT_GT(one, std::int64_t{1} << 20);
+  cache.keep("b", recorded_with(images, 'i', 'b'));
+  EXPECT_LT(stat(cache, "bytes") - one, 16384);
+  cache.keep("c", recorded_with(images, 'j', 'a'));
+  EXPECT_GT(stat(cache, "bytes") - one, std::int64_t{1} << 20);
+}
+
+TEST(BuildCache, ImageOfADroppedPlan_CountsWhileAnotherPlanHasIt) {
+  SharedPieces images;
+  BuildCache cache(2 * kMiB + kMiB / 2);
+  cache.keep("a", recorded_with(images, 'i', 'a'));
+  cache.keep("b", recorded_with(images, 'i', 'b'));
+  cache.keep("c", recorded_with(images, 'j', 'c'));
+  EXPECT_EQ(stat(cache, "entries"), 3);
+  cache.keep("d", built_of(kMiB / 2));  // drops "a", whose image "b" still has, and then "b"
+  EXPECT_EQ(cache.find("a"), nullptr);
+  EXPECT_EQ(cache.find("b"), nullptr);
+  EXPECT_NE(cache.find("c"), nullptr);
+  EXPECT_EQ(images.count(), 1u);
+  EXPECT_LT(stat(cache, "bytes"), 3 * std::int64_t{kMiB} / 2 + 32768);
 }
 
 TEST(BuildCache, SameKeyTwice_KeepsAndCountsTheFirst) {

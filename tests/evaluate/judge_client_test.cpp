@@ -87,7 +87,7 @@ class JudgeClientTest : public testing::Test {
 
   Result<JudgedReply> judge() {
     const PassedProcess handed{process_, STDERR_FILENO};
-    return client_->judge(JudgeRequest(request_), &handed, "an artifact",
+    return client_->judge(JudgeRequest(request_), &handed, {"an artifact"},
                           [this](JudgeStage stage) { seen_.emplace_back(enum_name(stage)); });
   }
   // The judge's side.
@@ -180,7 +180,7 @@ TEST_F(JudgeClientTest, TrustedCodeThatFails_IsAJudgement) {
   request.task = request_.task;
   request.plans = request_.plans;
   const PassedProcess handed{process_, STDERR_FILENO};
-  const auto installed = client_->install(std::move(request), &handed, "an artifact");
+  const auto installed = client_->install(std::move(request), &handed, {"an artifact"});
   judge_side.join();
   ASSERT_TRUE(installed) << installed.error().message;
   EXPECT_EQ(std::get<Judgement>(*installed).culprit, Culprit::kReference);

@@ -32,7 +32,7 @@ TEST(ProcessOwner, CooperativeLaunch_OfARecordedPlan_IsNotShared) {
 TEST(ProcessOwner, PlanThatMayUseTheHeap_IsNotShared) {
   DeviceJob job = recorded_job(false);
   auto plan = std::make_shared<RecordedPlan>();
-  plan->bytes = "an image that names malloc";
+  plan->bytes = Pieces("an image that names malloc");
   auto built = std::make_shared<Built>();
   built->plan = std::move(plan);
   job.built = std::move(built);

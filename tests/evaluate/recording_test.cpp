@@ -9,15 +9,20 @@
 namespace hone {
 namespace {
 
+Result<Recording> read(const std::string& answer) {
+  SharedPieces images;
+  return read_recording(answer, images);
+}
+
 const std::string kNoProblem = "{\"problem\": \"\"}\n";
 
 TEST(ReadRecording, Plan_IsReadWithItsWork) {
   const std::string bytes = recorded::write_plan(test::sample_plan());
-  const auto recording = read_recording(kNoProblem + bytes);
+  const auto recording = read(kNoProblem + bytes);
   ASSERT_TRUE(recording) << recording.error().message;
   EXPECT_EQ(recording->problem, "");
   ASSERT_NE(recording->plan, nullptr);
-  EXPECT_EQ(recording->plan->bytes, bytes);
+  EXPECT_EQ(recording->plan->bytes.joined(), bytes);
   EXPECT_TRUE(recording->plan->has_operators);
   EXPECT_EQ(recording->plan->work.operators.count("torch.add"), 1u);
 }
@@ -36,7 +41,7 @@ TEST(ReadRecording, WorkOfAPlan_IsReadBackFromItsVerdict) {
     std::get<recorded::Launch>(plan.run.back().work).kernel = i;
   }
   plan.memories[1].last = 199;
-  const auto recording = read_recording(kNoProblem + recorded::write_plan(plan));
+  const auto recording = read(kNoProblem + recorded::write_plan(plan));
   ASSERT_TRUE(recording);
   ASSERT_NE(recording->plan, nullptr) << recording->problem;
   const auto work = work_from_value(work_to_value(Work{recording->plan->work}));
@@ -48,13 +53,13 @@ TEST(ReadRecording, WorkOfAPlan_IsReadBackFromItsVerdict) {
 
 TEST(ReadRecording, CooperativeLaunch_IsNoted) {
   recorded::Plan plan = test::sample_plan();
-  EXPECT_FALSE(read_recording(kNoProblem + recorded::write_plan(plan))->plan->is_cooperative);
+  EXPECT_FALSE(read(kNoProblem + recorded::write_plan(plan))->plan->is_cooperative);
   std::get<recorded::Launch>(plan.run[0].work).cooperative = true;
-  EXPECT_TRUE(read_recording(kNoProblem + recorded::write_plan(plan))->plan->is_cooperative);
+  EXPECT_TRUE(read(kNoProblem + recorded::write_plan(plan))->plan->is_cooperative);
 }
 
 TEST(ReadRecording, Problem_IsTextWithoutControlCharacters) {
-  const auto recording = read_recording("{\"problem\": \"a value was \\u001b[31mread\"}\nignored");
+  const auto recording = read("{\"problem\": \"a value was \\u001b[31mread\"}\nignored");
   ASSERT_TRUE(recording);
   EXPECT_EQ(recording->plan, nullptr);
   EXPECT_EQ(recording->problem, "a value was ?[31mread");
@@ -63,7 +68,7 @@ TEST(ReadRecording, Problem_IsTextWithoutControlCharacters) {
 TEST(ReadRecording, DamagedPlan_IsAProblem) {
   std::string bytes = recorded::write_plan(test::sample_plan());
   bytes.resize(bytes.size() / 2);
-  const auto recording = read_recording(kNoProblem + bytes);
+  const auto recording = read(kNoProblem + bytes);
   ASSERT_TRUE(recording);
   EXPECT_EQ(recording->plan, nullptr);
   EXPECT_EQ(recording->problem.find("its plan cannot be used: "), 0u) << recording->problem;
@@ -71,7 +76,7 @@ TEST(ReadRecording, DamagedPlan_IsAProblem) {
 
 TEST(ReadRecording, OtherAnswers_AreErrors) {
   for (const char* answer : {"", "no line", "not JSON\n", "{}\n", "{\"problem\": 1}\n"})
-    EXPECT_FALSE(read_recording(answer)) << answer;
+    EXPECT_FALSE(read(answer)) << answer;
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST_P(RecordingAttacks, HaveNoPlanOrTheOneThatIsJudged) {
   EXPECT_THAT(problem, HasSubstr(GetParam().problem));
   ASSERT_EQ((*built)->plan == nullptr, !GetParam().problem.empty()) << problem;
   if ((*built)->plan == nullptr) return;
-  EXPECT_EQ(multiplies(recorded::read_plan((*built)->plan->bytes)), GetParam().computes);
+  EXPECT_EQ(multiplies(recorded::read_plan((*built)->plan->bytes.joined())), GetParam().computes);
 }
 std::string recording_name_of(const testing::TestParamInfo<RecordingAttack>& info) {
   return info.param.name;
