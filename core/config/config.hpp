@@ -136,7 +136,7 @@ struct EvaluateConfig {
   double build_seconds = 30;
   std::int64_t build_memory_mb = 2048;
   double evaluation_seconds = 120;
-  std::int64_t cache_mb = 64;
+  std::int64_t cache_mb = 512;
   std::int64_t installed_max = 6;
   double suspect_speedup = 10;  ///< speedup from which a confirmation run must agree; 0: never
   double suspect_factor = 2;    ///< the same, as a ratio to the task's best speedup so far

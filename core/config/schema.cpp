@@ -172,7 +172,8 @@ void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
   v.integer("build_memory_mb", c.build_memory_mb, {64, 1 << 20}, "memory limit of one build (MiB)");
   v.number("evaluation_seconds", c.evaluation_seconds, {1, 3600},
            "time limit for check and measurement of one submission (s)");
-  v.integer("cache_mb", c.cache_mb, {0, 65536}, "size of the build cache (MiB)");
+  v.integer("cache_mb", c.cache_mb, {0, 65536},
+            "size of the build cache: artifacts and recorded plans (MiB)");
   v.integer("installed_max", c.installed_max, {1, 1024},
             "number of tasks whose baselines a device keeps loaded");
   v.number("suspect_speedup", c.suspect_speedup, {0, 1e6},

@@ -69,7 +69,7 @@ struct EvaluatorOptions {
   double build_seconds = 30;
   std::int64_t build_memory_mb = 2048;
   double evaluation_seconds = 120;  ///< for check and measurement of one submission
-  std::size_t cache_mb = 64;        ///< artifacts kept
+  std::size_t cache_mb = 512;       ///< of the build cache; a module's plan can have tens of MB
   std::size_t installed_max = 6;    ///< tasks whose reference and baseline a device keeps ready
   double suspect_speedup = 10;      ///< smallest speedup that gets a confirmation run; 0: none
   double suspect_factor = 2;        ///< likewise, relative to the task's best speedup so far
