@@ -1,37 +1,24 @@
 // One process, one artifact, one answer.
 #include "evaluate/ask_interpreter.hpp"
 
-#include <poll.h>
-
-#include "base/clock.hpp"
 #include "channel/stream.hpp"
+#include "evaluate/await_answer.hpp"
 #include "evaluate/interpreter.hpp"
-#include "sandbox/starved_time.hpp"
 
 namespace hone {
 namespace {
 
 constexpr double kClockFactorOfAnswer =
     4;  // limit by the clock, as a multiple of the process' own time
-constexpr int kLookMs = 25;
 constexpr double kArtifactSendSeconds = 10;
 constexpr double kEndSeconds = 5;
 
-/// Returns once the process has answered or ended. deadline_exceeded: it ran too long; resource_exhausted: it was starved.
-Status await_answer(int socket, const Process& process, double seconds) {
-  StarvedTime starved(ProcessWatch(process.pid(), Watched::kTree, process.freeze_fd()));
-  starved.begin();
-  const double begun_s = monotonic_s();
-  for (;;) {
-    pollfd polled[] = {{socket, POLLIN, 0}, {process.pidfd(), POLLIN, 0}};
-    if (::poll(polled, 2, kLookMs) > 0) return {};
-    starved.sample();
-    const double passed_s = monotonic_s() - begun_s;
-    if (passed_s - starved.seconds() > seconds)
-      return Error{Code::kDeadlineExceeded, "no answer in time"};
-    if (passed_s - starved.halted_s() > kClockFactorOfAnswer * seconds)
-      return resource_exhausted("no answer in time; the machine is too busy, or was stopped");
-  }
+/// deadline_exceeded: it ran too long; resource_exhausted: it was starved.
+Status status_of(TimeLimit reached) {
+  if (reached == TimeLimit::kOwn) return Error{Code::kDeadlineExceeded, "no answer in time"};
+  if (reached == TimeLimit::kClock)
+    return resource_exhausted("no answer in time; the machine is too busy, or was stopped");
+  return {};
 }
 
 }  // namespace
@@ -49,7 +36,8 @@ Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& op
   spawn.limits.cpu_seconds = question.seconds + kArtifactSendSeconds;
   HONE_ASSIGN(const auto process, zygotes.spawn(spawn, question.use));
   HONE_TRY(send_message(ends.first.get(), artifact, {}, kArtifactSendSeconds));
-  const Status waited = await_answer(ends.first.get(), *process, question.seconds);
+  const AnswerLimits limits{question.seconds, kClockFactorOfAnswer * question.seconds};
+  const Status waited = status_of(await_answer(ends.first.get(), *process, limits).reached);
   auto answer = waited ? receive_message(ends.first.get(), question.answer_bytes_max,
                                          kArtifactSendSeconds, process->pidfd())
                        : Result<StreamMessage>(waited.error());

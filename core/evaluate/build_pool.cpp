@@ -1,15 +1,11 @@
 // Standby builders and builds.
 #include "evaluate/build_pool.hpp"
 
-#include <poll.h>
-
-#include <algorithm>
-
-#include "base/clock.hpp"
 #include "base/code_number.hpp"
 #include "base/crypto.hpp"
 #include "base/log.hpp"
 #include "channel/stream.hpp"
+#include "evaluate/await_answer.hpp"
 #include "evaluate/diagnostics.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/sources.hpp"
@@ -22,10 +18,14 @@ namespace {
 
 constexpr std::size_t kResultMax = 96u << 20;
 constexpr double kSendSeconds = 10;
-constexpr double kGraceSeconds = 10;  // added to the builder's own time limit (s)
-// Rationale: a compiler's limit is processor time. Its elapsed time may be this many times longer, because
-// other processes may use its core. Beyond that it is a fault.
-constexpr double kClockFactor = 6;
+constexpr double kGraceSeconds = 10;  // for the rest of a message, and for the end of a builder
+// Multiples of the limit of processor time. Rationale: the kernel ends a compiler at its limit of processor time. One that
+// waits, and uses no processor time, is ended at twice that limit. If other processes have its core, its elapsed time may be
+// six times the limit; beyond that it is a fault.
+constexpr double kOwnFactor = 2, kClockFactor = 6;
+constexpr double kStartSeconds = 1;  // own time of the builder itself, with slow disks (s)
+// Multiple of the host's limit by the clock: the builder's own limit. It is never reached before the host's.
+constexpr double kBuilderFactor = 10;
 // Limit for a build with sanitizers and the run of its program (s). The program can stop its builder, so this is how long
 // it can hold up other builds.
 constexpr double kSanitizerSeconds = 40;
@@ -66,24 +66,12 @@ void parse_code(const BuildRequest& request, Built& built) {
   built.report = Value();
 }
 
-struct BuilderAnswer {
-  Result<StreamMessage> message;
-  bool
-      was_starved;  ///< the builder and its compilers waited for a core longer than for anything else
-};
-
-BuilderAnswer await_builder(const Process& builder, int socket, double seconds) {
-  constexpr int kBuilderLookMs = 25;
-  StarvedTime starved(ProcessWatch(builder.pid(), Watched::kTree, builder.freeze_fd()));
-  starved.begin();
-  const double begun_s = monotonic_s(), ends_s = begun_s + seconds;
-  pollfd polled[] = {{socket, POLLIN, 0}, {builder.pidfd(), POLLIN, 0}};
-  while (monotonic_s() < ends_s && ::poll(polled, 2, kBuilderLookMs) == 0) starved.sample();
-  const double passed_s = monotonic_s() - begun_s;
-  const bool was_starved = starved.seconds() > passed_s - starved.ran_s() - starved.seconds();
-  return {
-      receive_message(socket, kResultMax, std::max(ends_s - monotonic_s(), 0.0), builder.pidfd()),
-      was_starved};
+/// The answer of a builder that got its request (`sent`) and reached no limit of its time.
+Result<StreamMessage> answer_of(int socket, const Process& builder, const Status& sent,
+                                TimeLimit reached) {
+  HONE_TRY(sent);
+  if (reached != TimeLimit::kNone) return Error{Code::kDeadlineExceeded, "no answer in time"};
+  return receive_message(socket, kResultMax, kGraceSeconds, builder.pidfd());
 }
 
 /// A builder that ran a submission's program and did not answer: the program stopped or ended it. That is the submission's
@@ -94,6 +82,14 @@ Built built_without_answer() {
   built.report = Value::map(
       {{"output", "the program did not end in time, or ended its sandbox"}, {"status", 137}});
   return built;
+}
+
+/// Whether the build failed without a mistake in the source.
+bool has_no_cause(const Built& built, const std::string& source_name) {
+  if (built.ok || built.over_memory) return false;
+  if (built.failure == BuildFailure::kTimedOut) return built.starved;
+  return built.failure != BuildFailure::kRefused ||
+         submission_diagnostics(built.diagnostics, source_name).text.empty();
 }
 
 /// The facts of a device that torch and Triton use.
@@ -214,20 +210,20 @@ Result<Built> BuildPool::ask_builder(const Value& request) {
   HONE_ASSIGN(Standby builder,
               runs_submission ? start_builder(cores_for_programs(options_.devices, cores_of(0)))
                               : take_builder());
-  const double seconds = runs_submission ? kSanitizerSeconds : clock_seconds() + kGraceSeconds;
   const Status sent = send_message(builder.socket.get(), to_msgpack(request), {}, kSendSeconds);
-  const auto [answer, was_starved] = await_builder(*builder.process, builder.socket.get(), seconds);
-  if (sent && answer) {
-    CodecLimits limits;
-    limits.bytes_max = kResultMax;
-    HONE_ASSIGN(const Value value, from_msgpack(answer->bytes, limits));
+  const AnswerLimits limits =
+      runs_submission ? AnswerLimits{kSanitizerSeconds, kSanitizerSeconds} : build_limits();
+  const Waited waited =
+      sent ? await_answer(builder.socket.get(), *builder.process, limits) : Waited();
+  const auto answer = answer_of(builder.socket.get(), *builder.process, sent, waited.reached);
+  if (answer) {
+    CodecLimits codec;
+    codec.bytes_max = kResultMax;
+    HONE_ASSIGN(const Value value, from_msgpack(answer->bytes, codec));
     HONE_ASSIGN(Built built, built_from_value(value));
     if (built.ok && built.artifact.empty() && !runs_submission)
       return internal_error("build result: no artifact");
-    // Rationale: a builder knows only whether the machine is busy. A compiler can also wait for a pipe that the source
-    // includes, and that is the source's fault on a busy machine, too.
-    if (built.failure == BuildFailure::kStarved && !was_starved)
-      built.failure = BuildFailure::kTimedOut;
+    built.starved = runs_submission && built.ok && waited.was_starved();
     if (built.failure != BuildFailure::kKilled && built.failure != BuildFailure::kOutOfMemory)
       return built;
     // Decides whether the build exceeded its own memory limit or the machine lacked memory. Only the first is
@@ -241,20 +237,27 @@ Result<Built> BuildPool::ask_builder(const Value& request) {
   builder.process->kill();
   HONE_ASSIGN(const ProcessExit exit, builder.process->wait(kGraceSeconds));
   if (runs_submission) return built_without_answer();
+  if (waited.reached != TimeLimit::kNone) {
+    Built unfinished;
+    unfinished.failure = BuildFailure::kTimedOut;
+    unfinished.starved = waited.reached == TimeLimit::kClock;
+    return unfinished;
+  }
   if (exit.out_of_memory) {
     Built killed;
     killed.failure = BuildFailure::kKilled;
     killed.over_memory = true;
     return killed;
   }
-  const Error why = sent ? answer.error() : sent.error();
-  return unavailable("builder: " + why.message +
+  return unavailable("builder: " + answer.error().message +
                      (exit.output.empty() ? "" : "; its output: " + exit.output));
 }
 
-double BuildPool::clock_seconds() const {
-  const bool patient = options_.measure.defences.holds(Defence::kBuilderTime);
-  return (patient ? kClockFactor : 1) * options_.build_seconds;
+AnswerLimits BuildPool::build_limits() const {
+  if (!options_.measure.defences.holds(Defence::kBuilderTime))
+    return {options_.build_seconds, options_.build_seconds};
+  return {kOwnFactor * options_.build_seconds + kStartSeconds,
+          kClockFactor * options_.build_seconds + kStartSeconds};
 }
 
 Value BuildPool::request_value(const BuildRequest& request, const Toolchain& toolchain,
@@ -262,7 +265,7 @@ Value BuildPool::request_value(const BuildRequest& request, const Toolchain& too
   Value options = Value::map({{"compiler", toolchain.compiler},
                               {"flags", texts_value(toolchain.flags)},
                               {"threads", request.threads},
-                              {"seconds", clock_seconds()},
+                              {"seconds", kBuilderFactor * build_limits().clock_s},
                               {"version", version}});
   for (const auto& [key, value] : toolchain.options.as_map()) options.set(key, value);
   const Value* architecture = options.find("architecture");
@@ -370,14 +373,9 @@ Result<std::shared_ptr<const Built>> BuildPool::build(const BuildRequest& reques
   refill();
   if (!answer) return answer.error();
   Built& built = *answer;
-  if (built.failure == BuildFailure::kTimedOut && memory.was_long())
-    built.failure = BuildFailure::kStarved;
-  if (built.failure == BuildFailure::kStarved &&
-      !options_.measure.defences.holds(Defence::kBuilderTime))
-    built.failure = BuildFailure::kTimedOut;
-  built.doubtful = !built.ok && built.failure != BuildFailure::kTimedOut && !built.over_memory &&
-                   (built.failure != BuildFailure::kRefused ||
-                    submission_diagnostics(built.diagnostics, request.name).text.empty());
+  if (built.failure == BuildFailure::kTimedOut && memory.was_long()) built.starved = true;
+  if (!options_.measure.defences.holds(Defence::kBuilderTime)) built.starved = false;
+  built.doubtful = has_no_cause(built, request.name);
   parse_code(request, built);
   HONE_TRY(record_if_wanted(request, built));
   if (built.plan == nullptr) HONE_TRY(dry_run_if_module(request, built));
@@ -396,9 +394,9 @@ Result<std::string> BuildPool::self_test() {
   for (const auto& [language, toolchain] : options_.toolchains) {
     const BuildRequest request = probe_request(language, options_);
     auto answer = ask_builder(request_value(request, toolchain, true));
-    // Rationale: if the machine killed the builder, the compiler may still be fine. A server that did not
-    // start would lose all episodes of its clients.
-    for (int i = 1; !answer && i < kSelfTestTries; ++i)
+    // Rationale: if the machine killed or starved the builder, the compiler may still be fine. A server that
+    // did not start would lose all episodes of its clients.
+    for (int i = 1; (!answer || answer->starved) && i < kSelfTestTries; ++i)
       answer = ask_builder(request_value(request, toolchain, true));
     const std::string tool =
         language + (language == "python" ? " interpreter " : " compiler ") + path_of(toolchain);

@@ -9,6 +9,7 @@
 #include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "evaluate/await_answer.hpp"
 #include "evaluate/build_cache.hpp"
 #include "evaluate/built.hpp"
 #include "evaluate/extensions.hpp"
@@ -69,7 +70,7 @@ class BuildPool {
   Result<Built> ask_builder(const Value& request);
   Value request_value(const BuildRequest& request, const Toolchain& toolchain, bool version) const
       HONE_EXCLUDES(mutex_);
-  double clock_seconds() const;
+  AnswerLimits build_limits() const;
   std::string cache_key(const BuildRequest& request) const HONE_EXCLUDES(mutex_);
   std::string device() const HONE_EXCLUDES(mutex_);
   Status dry_run_if_module(const BuildRequest& request, Built& built) HONE_EXCLUDES(mutex_);

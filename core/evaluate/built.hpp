@@ -21,9 +21,12 @@ namespace hone {
 struct Built {
   bool ok = false;
   BuildFailure failure = BuildFailure::kNone;  ///< kNone if ok
-  std::string diagnostics;                     ///< unfiltered compiler output
-  std::string artifact;                        ///< the library's bytes
-  std::string toolchain;                       ///< the compiler's version, if requested
+  /// The time limit was reached because other processes had the cores, or because memory was short. It is about the
+  /// compiler, or for the report "sanitizer" about the compiler and its program. Decided by the host.
+  bool starved = false;
+  std::string diagnostics;                 ///< unfiltered compiler output
+  std::string artifact;                    ///< the library's bytes
+  std::string toolchain;                   ///< the compiler's version, if requested
   Value report;                            ///< of the report "sanitizer", if requested; else nil
   std::shared_ptr<const CodeReport> code;  ///< of the report "code", if requested and written
   DryRunFailure dry_run = DryRunFailure::kNone;  ///< never kHindered

@@ -46,7 +46,7 @@ BuildFinding build_finding_of(const Result<std::shared_ptr<const Built>>& built)
   finding.has_answer = built.ok();
   finding.is_hopeless = !built && built.error().code == Code::kFailedPrecondition;
   finding.is_doubtful = built && (*built)->doubtful;
-  finding.is_starved = built && (*built)->failure == BuildFailure::kStarved;
+  finding.is_starved = built && !(*built)->ok && (*built)->starved;
   return finding;
 }
 

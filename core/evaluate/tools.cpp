@@ -120,6 +120,7 @@ Value facts_of_sanitizer(const SanitizerProgram& program, const Built& built,
                               {"message", finding.message},
                               {"call", is_known ? program.calls[finding.call] : ""}}));
   }
+  const bool is_late = report_flag(built, "timed_out");
   // Without a finding, the end of the output may tell why the program failed.
   const bool is_silent = findings.as_array().empty() && !is_zero(status);
   return Value::map(
@@ -127,8 +128,8 @@ Value facts_of_sanitizer(const SanitizerProgram& program, const Built& built,
        {"output", is_silent ? end_of(output) : ""},
        {"finished", output.find(std::string("\n") + kSanitizerEnd + "\n") != std::string::npos},
        {"status", status != nullptr && status->is_int() ? status->as_int() : std::int64_t{-1}},
-       {"timed_out", report_flag(built, "timed_out")},
-       {"starved", report_flag(built, "starved")},
+       {"timed_out", is_late && !built.starved},
+       {"starved", is_late && built.starved},
        {"last_call", last_call(program, output)},
        {"calls", program.calls.size()},
        {"left_out", program.left_out}});

@@ -66,14 +66,14 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
   verdict.stage = VerdictStage::kBuild;
   Diagnostics diagnostics = submission_diagnostics(built.diagnostics, source_name);
   verdict.diagnostics = std::move(diagnostics.text);
-  if (built.failure == BuildFailure::kStarved) {
+  if (built.starved) {
     verdict.reason = "the compiler did not finish in time, though it used less than " +
                      as_text(options.build_seconds) + " s of processor time";
   } else if (built.doubtful) {
     verdict.reason = "the compiler failed in every attempt without an error message for the source";
   } else if (built.failure == BuildFailure::kTimedOut) {
-    verdict.reason =
-        "the compiler needed more than " + as_text(options.build_seconds) + " s of processor time";
+    verdict.reason = "the compiler needed more than " + as_text(options.build_seconds) +
+                     " s of processor time, or waited for twice as long";
   } else if (built.failure == BuildFailure::kKilled ||
              built.failure == BuildFailure::kOutOfMemory) {
     verdict.reason = "the compiler was ended: it needed more than " +

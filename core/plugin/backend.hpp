@@ -57,13 +57,13 @@ class Backend {
 };
 
 /// Why a build failed, as hone_backend_factory::build puts it.
-enum class BuildFailure { kNone, kRefused, kTimedOut, kStarved, kOutOfMemory, kKilled };
+enum class BuildFailure { kNone, kRefused, kTimedOut, kOutOfMemory, kKilled };
 
 template <>
 struct EnumNames<BuildFailure> {
   static constexpr std::string_view kKind = "build failure";
-  static constexpr std::string_view kNames[] = {"",        "refused",       "timed_out",
-                                                "starved", "out_of_memory", "killed"};
+  static constexpr std::string_view kNames[] = {"", "refused", "timed_out", "out_of_memory",
+                                                "killed"};
   static_assert(are_complete(kNames, BuildFailure::kKilled));
 };
 

@@ -74,6 +74,16 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
+double tree_seconds(std::string_view stat, double ticks) {
+  // The process' name comes before the last ')' and may contain anything.
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return 0;
+  const std::string_view rest = stat.substr(name_end + 1);
+  std::uint64_t sum = 0;
+  for (int word = 11; word < 15; ++word) sum += number_of(word_of(rest, word));
+  return static_cast<double>(sum) / ticks;
+}
+
 ThreadSample thread_from(pid_t thread, std::string_view stat, std::string_view schedstat) {
   ThreadSample seen;
   seen.thread = thread;
@@ -140,11 +150,21 @@ double ProcessWatch::ran_s() const {
     ::clock_gettime(clock_, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   }
+  if (!group_time_) return tree_ran_s(process_);
   char text[512];
-  const ssize_t size = group_time_ ? ::pread(group_time_.get(), text, sizeof text, 0) : 0;
+  const ssize_t size = ::pread(group_time_.get(), text, sizeof text, 0);
   if (size <= 0) return 0;
   const std::string_view stat(text, static_cast<std::size_t>(size));
   return static_cast<double>(number_after(stat, "usage_usec")) * 1e-6;
+}
+
+/// Rationale: a parent is read before its children. If one of these ends meanwhile, its time is missing until the next sample,
+/// and never counts twice.
+double ProcessWatch::tree_ran_s(pid_t process) const {
+  double ran_s = tree_seconds(read_kernel_file("/proc/" + std::to_string(process) + "/stat"),
+                              static_cast<double>(::sysconf(_SC_CLK_TCK)));
+  for (const pid_t child : children_of(process)) ran_s += tree_ran_s(child);
+  return ran_s;
 }
 
 void ProcessWatch::add_threads(pid_t process, std::vector<ThreadSample>& to) const {
@@ -164,14 +184,12 @@ void ProcessWatch::add_threads(pid_t process, std::vector<ThreadSample>& to) con
   for (const pid_t child : children_of(process)) add_threads(child, to);
 }
 
-/// Rationale: threads of one process also delay each other. Other processes delayed them by at most the time
-/// for which these used the cores. That time is known only if the processor time of the whole tree is known.
 ProcessSample ProcessWatch::sample() const {
   ProcessSample seen;
   seen.at_s = monotonic_s();
   if (!watches()) return seen;
   seen.one_thread = watched_ == Watched::kFirstThread;
-  if (watched_ != Watched::kTree || group_time_) add_threads(process_, seen.threads);
+  add_threads(process_, seen.threads);
   seen.ran_s = ran_s();
   const std::vector<int> cores = cores_of(process_);
   if (const auto of_cores = cores_from(read_kernel_file("/proc/stat"), cores,

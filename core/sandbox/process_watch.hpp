@@ -48,7 +48,8 @@ enum class Watched {
 class ProcessWatch {
  public:
   ProcessWatch() = default;  ///< watches no process
-  /// `freeze_fd`: cgroup.freeze of its control group, borrowed; -1: none.
+  /// `freeze_fd`: cgroup.freeze of its control group, borrowed; -1: none. Without it, the processor time of a tree lacks that
+  /// of processes whose parents ended first.
   ProcessWatch(pid_t process, Watched watched, int freeze_fd);
   bool watches() const { return process_ > 0; }
   ProcessSample sample() const;
@@ -57,6 +58,7 @@ class ProcessWatch {
 
  private:
   void add_threads(pid_t process, std::vector<ThreadSample>& to) const;
+  double tree_ran_s(pid_t process) const;
 
   pid_t process_ = 0;
   Watched watched_ = Watched::kFirstThread;
@@ -74,6 +76,9 @@ bool is_short_of_memory(std::int64_t own);
 
 /// A thread, from the text of its stat and schedstat.
 ThreadSample thread_from(pid_t thread, std::string_view stat, std::string_view schedstat);
+/// Processor time of a process and of its children that have ended, from the text of its stat, in seconds. `ticks`: clock ticks
+/// per second.
+double tree_seconds(std::string_view stat, double ticks);
 /// The cores that a process may use; 0: the calling thread. Empty: unknown.
 std::vector<int> cores_of(pid_t process);
 

@@ -59,8 +59,9 @@ double StarvedAccount::delay_of(const ThreadSample& seen, double passed_s) {
 /// the time for which other processes used the cores.
 void StarvedAccount::add(const ProcessSample& seen) {
   const double passed_s = std::max(seen.at_s - last_.at_s, 0.0);
-  const double ran_s =
-      std::clamp(seen.ran_s - last_.ran_s, 0.0, std::max(seen.cores, 1) * passed_s);
+  // The time of a tree can miss a process that ends at that moment, until the next sample.
+  const double ran_to_s = std::max(seen.ran_s, last_.ran_s);
+  const double ran_s = std::min(ran_to_s - last_.ran_s, std::max(seen.cores, 1) * passed_s);
   double delayed_s = 0;
   for (const ThreadSample& thread : seen.threads)
     delayed_s = std::max(delayed_s, delay_of(thread, passed_s));
@@ -76,13 +77,16 @@ void StarvedAccount::add(const ProcessSample& seen) {
   delayed_s_ += delayed_s;
   halted_s_ += std::max(halted_s - delayed_s, 0.0);
   last_ = seen;
+  last_.ran_s = ran_to_s;
 }
 
 /// Rationale: if a process has more threads than cores, some threads are always delayed while others run. So processor time
-/// divided by the number of cores always counts as the process' own time.
+/// divided by the number of cores always counts as the process' own time. Its threads delay each other only while one of them
+/// runs. So a longer delay has another cause, even if cores are idle: a CPU quota of the control group, for example.
 double StarvedAccount::seconds() const {
+  const double not_by_own_threads_s = std::max({others_s_, delayed_s_ - ran_s_, 0.0});
   const double by_others_s =
-      last_.one_thread ? delayed_s_ : std::min(delayed_s_, std::max(others_s_, 0.0));
+      last_.one_thread ? delayed_s_ : std::min(delayed_s_, not_by_own_threads_s);
   const double own_s = last_.one_thread ? 0 : ran_s_ / std::max(last_.cores, 1);
   return std::min(by_others_s + halted_s_, std::max(passed_s_ - own_s, 0.0));
 }

@@ -48,5 +48,29 @@ TEST(CompilerRun, PhraseOfAFailureInTheOutput_CountsOnlyIfTheCompilerFailed) {
   EXPECT_EQ(build_failure(run), "timed_out");
 }
 
+CompilerRun run_shell(const char* script, double seconds_max, unsigned core_seconds_max = 0) {
+  return run_compiler({"/bin/sh", "-c", script}, seconds_max, core_seconds_max);
+}
+
+TEST(CompilerRun, ProcessThatWaits_IsKilledAtTheLimitOfElapsedTime) {
+  const CompilerRun run = run_shell("echo begun; exec sleep 100", 0.2);
+  EXPECT_TRUE(run.timed_out);
+  EXPECT_EQ(run.output, "begun\n");
+  EXPECT_TRUE(WIFSIGNALED(run.status));
+  EXPECT_EQ(build_failure(run), "timed_out");
+}
+
+TEST(CompilerRun, ProcessThatComputes_IsEndedAtTheLimitOfProcessorTime) {
+  rlimit before{}, after{};
+  getrlimit(RLIMIT_CPU, &before);
+  const CompilerRun run = run_shell("while :; do :; done", 60, 1);
+  getrlimit(RLIMIT_CPU, &after);
+  EXPECT_FALSE(run.timed_out);
+  ASSERT_TRUE(WIFSIGNALED(run.status)) << run.status;
+  EXPECT_EQ(WTERMSIG(run.status), SIGXCPU);
+  EXPECT_EQ(build_failure(run), "timed_out");
+  EXPECT_EQ(after.rlim_cur, before.rlim_cur);
+}
+
 }  // namespace
 }  // namespace hone::plugin

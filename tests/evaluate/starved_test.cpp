@@ -94,6 +94,9 @@ class Hogs {
   void go() const {
     for (const pid_t pid : pids_) ::kill(pid, SIGCONT);
   }
+  void stop() const {
+    for (const pid_t pid : pids_) ::kill(pid, SIGSTOP);
+  }
 
  private:
   std::vector<pid_t> pids_;
@@ -113,6 +116,7 @@ void expect_no_timeout(const Hogs& hogs) {
   ASSERT_TRUE(machine) << machine.error().message;
   const auto verdict =
       judge(**machine, task_with_limit(**machine, 0.25), busy_for(0.15), [&] { hogs.go(); });
+  hogs.stop();  // the machine's end needs cores, too
   if (verdict) {
     EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason;
     return;
@@ -136,20 +140,43 @@ TEST_F(Starved, SubmissionThatSleeps_IsTimedOutAllTheSame) {
   const auto verdict =
       judge(**machine, task_with_limit(**machine, 0.5),
             busy_for(0, "const timespec t{60, 0}; nanosleep(&t, nullptr);"), [&] { hogs.go(); });
+  hogs.stop();
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->outcome, Outcome::kTimedOut) << verdict->reason;
 }
 
-/// The builder says that it was starved, because the machine is busy; its compiler only waits.
+/// A fault, or correct where the machine has cores to spare. There is no control group that counts the builder's time.
+TEST_F(Starved, HonestCompilerWithoutACore_IsAFaultNotABuildFailure) {
+  const Hogs hogs(-20);
+  EvaluatorOptions options = test::quick_options();
+  options.build_seconds = 0.5;
+  LauncherOptions launcher;
+  launcher.freezer = "ptrace";
+  const auto machine = test::Machine::start(std::move(options), launcher);
+  ASSERT_TRUE(machine) << machine.error().message;
+  hogs.go();
+  const auto verdict = judge(**machine, task_with_limit(**machine, 2), busy_for(0), [] {});
+  hogs.stop();
+  if (verdict) {
+    EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason;
+    return;
+  }
+  EXPECT_EQ(verdict.error().code, Code::kUnavailable);
+  EXPECT_NE(verdict.error().message.find("processor time"), std::string::npos)
+      << verdict.error().message;
+}
+
+/// Its builder has too little of a core, too, but its compiler only waits.
 TEST_F(Starved, CompilerThatWaits_IsTimedOutAllTheSame) {
   const Hogs hogs(-15);
   EvaluatorOptions options = test::quick_options();
-  options.build_seconds = 3;
+  options.build_seconds = 1;
   const auto machine = test::Machine::start(std::move(options));
   ASSERT_TRUE(machine) << machine.error().message;
   hogs.go();
   const auto verdict = judge(**machine, task_with_limit(**machine, 0.5),
                              "#include \"/proc/self/fd/2\"\n" + busy_for(0), [] {});
+  hogs.stop();
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->outcome, Outcome::kBuildFailed) << verdict->reason;
 }

@@ -203,11 +203,14 @@ TEST(Tools, Sanitize_ProgramWithoutACore_DidNotTimeOut) {
   request.program = std::make_shared<const SanitizerProgram>();
   Built built;
   built.ok = true;
-  built.report =
-      Value::map({{"output", ""}, {"status", 137}, {"timed_out", false}, {"starved", true}});
+  built.starved = true;  // the host's decision
+  built.report = Value::map({{"output", ""}, {"status", 137}, {"timed_out", true}});
   const Value facts = facts_of_build(Tool::kSanitize, request, built);
   EXPECT_EQ(*facts.find("timed_out"), Value(false));
   EXPECT_EQ(*facts.find("starved"), Value(true));
+  // A program that ended in time is not starved, however busy the machine was.
+  built.report.set("timed_out", false);
+  EXPECT_EQ(*facts_of_build(Tool::kSanitize, request, built).find("starved"), Value(false));
 }
 
 TEST(Tools, Sanitize_ProgramThatEndsEarly_IsNotFoundFree) {

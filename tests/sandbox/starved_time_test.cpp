@@ -141,13 +141,39 @@ TEST(StarvedAccount, ThreadsOnACoreThatOthersHave_AreStarvedForThatShare) {
   EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0.14, 1e-9);
 }
 
-TEST(StarvedAccount, ThreadsWhoseCoresAreIdle_AreNotStarved) {
+TEST(StarvedAccount, ThreadsThatDelayEachOtherOnOneOfTwoCores_AreNotStarved) {
   const auto at = [](double s) {
-    ProcessSample seen = moment(s, 0, {thread(0, s, true, 1, 7), thread(0, s, true, 1, 8)});
+    ProcessSample seen =
+        moment(s, s,
+               {thread(s / 2, s / 2, true, 1 + static_cast<std::uint64_t>(s * 100), 7),
+                thread(s / 2, s / 2, true, 1 + static_cast<std::uint64_t>(s * 100), 8)});
+    seen.cores = 2;
     seen.idle_s = s;
     return seen;
   };
-  EXPECT_EQ(starved({at(0), at(0.1), at(0.2)}), 0);
+  EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0, 1e-9);
+}
+
+TEST(StarvedAccount, ThreadThatACpuQuotaStops_IsStarvedThoughItsCoreIsIdle) {
+  // It runs a quarter of the time. The rest is a delay, of which as much as it ran may be by its own threads.
+  const auto at = [](double s) {
+    ProcessSample seen = moment(
+        s, s / 4, {thread(s / 4, 3 * s / 4, true, 1 + static_cast<std::uint64_t>(s * 100), 7)});
+    seen.one_thread = false;
+    seen.idle_s = 3 * s / 4;
+    return seen;
+  };
+  EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0.1, 1e-9);
+}
+
+TEST(StarvedAccount, TreeWhoseProcessEndsDuringASample_CountsItsTimeOnce) {
+  // The second sample misses the time of a process that was just ended.
+  const auto at = [](double s, double ran_s) {
+    ProcessSample seen = moment(s, ran_s, {thread(0, s, true, 1, 7)});
+    seen.one_thread = false;
+    return seen;
+  };
+  EXPECT_NEAR(starved({at(0, 0), at(0.1, 0.04), at(0.2, 0), at(0.3, 0.06)}), 0.24, 1e-9);
 }
 
 TEST(StarvedAccount, PauseOfAllProcesses_CountsBeyondAQuarterOfASecond) {
@@ -200,6 +226,10 @@ TEST(ProcessWatch, TextOfTheKernel_IsRead) {
   EXPECT_EQ(seen.used_ms, 30u * 1000 / static_cast<unsigned>(::sysconf(_SC_CLK_TCK)));
   EXPECT_FALSE(thread_from(9, "9 (R) S 1", "").ready);
   EXPECT_FALSE(thread_from(9, "", "").ready);
+  EXPECT_EQ(
+      tree_seconds("9 (a) b R) R 1 9 9 0 -1 4194304 90 0 0 0 25 5 300 20 20 0 1 0 100 0 0\n", 100),
+      3.5);
+  EXPECT_EQ(tree_seconds("", 100), 0);
 
   const char* stat =
       "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 400 50 6 7 80 0 0\ncpu1 1 2 3 100 0 6 7 0 0 0\n";
@@ -270,7 +300,7 @@ bool samples_until(StarvedTime& watched, const std::function<bool()>& enough) {
 }
 
 TEST(StarvedTime, ProcessBesideOthersOfABetterPriority_IsStarved) {
-  for (const Watched watched : {Watched::kFirstThread, Watched::kThreads}) {
+  for (const Watched watched : {Watched::kFirstThread, Watched::kThreads, Watched::kTree}) {
     Children children;
     const pid_t process = children.start(19, work);
     for (int i = 0; i < 2; ++i) children.start(0, work);
@@ -294,6 +324,34 @@ TEST(StarvedTime, ProcessThatSleepsOnABusyCore_IsNotStarved) {
   const double start_s = monotonic_s();
   ASSERT_TRUE(samples_until(starved, [&] { return monotonic_s() - start_s > 1; }));
   EXPECT_EQ(starved.seconds(), starved.halted_s());
+}
+
+TEST(StarvedTime, TreeWithoutAControlGroup_HasTheTimeOfItsProcesses) {
+  constexpr double kWorked = 0.1;
+  Children children;
+  const auto work_for = [](double seconds) {
+    const double end_s = static_cast<double>(CLOCKS_PER_SEC) * seconds;
+    while (static_cast<double>(::clock()) < end_s) {
+    }
+  };
+  const pid_t process = children.start(0, [&] {
+    if (::fork() == 0) {
+      work_for(kWorked);
+      ::_exit(0);
+    }
+    ::wait(nullptr);
+    if (::fork() == 0) {
+      work_for(kWorked);
+      sleep();
+    }
+    sleep();
+  });
+  const ProcessWatch watch(process, Watched::kTree, -1);
+  const double end_s = monotonic_s() + kEver;
+  const auto is_counted = [&] { return watch.ran_s() > 2 * kWorked - 0.03; };  // ticks of 10 ms
+  while (!is_counted() && monotonic_s() < end_s) ::usleep(2'000);
+  EXPECT_TRUE(is_counted()) << watch.ran_s();
+  for (const pid_t child : children_of(process)) ::kill(child, SIGKILL);
 }
 
 TEST(StarvedTime, ProcessThatIsGone_IsNotStarved) {

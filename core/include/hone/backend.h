@@ -132,7 +132,8 @@ typedef struct hone_backend_factory {
    * Out: {"ok": bool, "artifact": bin, "untrusted_host_code": bool, "diagnostics": str, "failure": str}, and where the
    * option "version" is true "toolchain": str, the compiler in a line that is the same for as long as it is.
    * "failure": "refused" (by the compiler), "timed_out" (over its processor time, RLIMIT_CPU of this process, or over
-   * options' "seconds" by the clock), "starved" (the same by the clock, while others had the core: the host tries again), "out_of_memory" or "killed"; "" where ok.
+   * options' "seconds" by the clock), "out_of_memory" or "killed"; "" where ok. The host has limits of its own, and ends
+   * this process at them. It decides from the kernel's counts whether other processes had the cores.
    * A source that does not build is a result (ok=false), not an error; an error is a fault of the machine, or
    * HONE_INVALID_ARGUMENT for a language, a number of sources or a source's name that the backend does not take.
    * Diagnostics are raw: the host keeps what is located in the submission.
@@ -141,7 +142,7 @@ typedef struct hone_backend_factory {
    *   "code", of the first source: {"assembly": str (assembler text or PTX, with .loc lines where the compiler can write them), "remarks": str
    *     (the compiler's messages about its optimisations, or about registers and memory)}.
    *   "sanitizer": {"output": str, "status": int (exit status, or 128 + the signal's number), "timed_out": bool (the program
-   *     met its time limit), "starved": bool (it met the limit while other work had its core)}. The sources are a program
+   *     met its time limit)}. The sources are a program
    *     here: the last one is a driver in C that calls the entries. It is built with the address and undefined-behaviour
    *     sanitizers and run once. The request's "files": [{"name": str, "bytes": bin}] are written for it. There is no
    *     artifact. */

@@ -22,16 +22,18 @@ namespace {
 
 using hone::plugin::build_failure;
 using hone::plugin::CompilerRun;
-using hone::plugin::CompilerTime;
 using hone::plugin::fail;
 using hone::plugin::run_compiler;
+using hone::plugin::RunTime;
 using hone::plugin::Value;
 
 constexpr const char* kArtifact = "artifact.so";
 constexpr const char* kRemarks = "report.txt";
 constexpr const char* kLinked = "report.out";
 constexpr const char* kProgram = "./report";
-constexpr double kProgramSeconds = 10;  // for a program with sanitizers
+// Limits of a program with sanitizers: elapsed time and processor time (s).
+constexpr double kProgramSeconds = 10;
+constexpr unsigned kProgramCoreSeconds = 3;
 // Bytes of one text of a report. It is above kCodeTextMax (examine/assembly.hpp), so that the host notices a text that is too long.
 constexpr std::size_t kReportMax = std::size_t{3} << 20;
 
@@ -115,7 +117,7 @@ std::string read_start(const char* name, std::size_t bytes_max) {
 }
 
 bool succeeded(const CompilerRun& ran) {
-  return !ran.starved && !ran.timed_out && WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0;
+  return !ran.timed_out && WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0;
 }
 
 /// The assembler text of a source.
@@ -128,8 +130,8 @@ std::string assembly_name(std::size_t source) { return "report-" + std::to_strin
 CompilerRun build_with_code_report(const Value& request, const Value& options, double seconds_max,
                                    Value& result) {
   static constexpr double kLeastSeconds = 2;  // for each further command, within the host's grace
-  const double end_s = CompilerTime::now_s() + seconds_max;
-  const auto left_s = [end_s] { return std::max(end_s - CompilerTime::now_s(), kLeastSeconds); };
+  const double end_s = RunTime::now_s() + seconds_max;
+  const auto left_s = [end_s] { return std::max(end_s - RunTime::now_s(), kLeastSeconds); };
   const bool is_clang = run_compiler({member_text(options, "compiler"), "--version"}, seconds_max)
                             .output.find("clang") != std::string::npos;
   const auto& sources = request.at("sources").as_array();
@@ -203,17 +205,15 @@ void add_sanitizer_report(const Value& request, const Value& options, double sec
   compiled = run_compiler(command, seconds_max);
   if (!succeeded(compiled)) return;
   make_program();
-  const CompilerRun ran = run_compiler({kProgram}, std::min(seconds_max, kProgramSeconds));
-  // Rationale: the program may share the only core with this process, which then seems starved by the program's own work.
-  const bool starved = ran.starved && ran.core_s < kProgramSeconds / 3;
-  const bool unfinished = ran.timed_out || ran.starved;
-  const int status = unfinished                ? 128 + SIGKILL
-                     : WIFSIGNALED(ran.status) ? 128 + WTERMSIG(ran.status)
-                                               : WEXITSTATUS(ran.status);
-  result.set("report", Value::map({{"output", ran.output},
-                                   {"status", status},
-                                   {"timed_out", unfinished && !starved},
-                                   {"starved", starved}}));
+  const CompilerRun ran =
+      run_compiler({kProgram}, std::min(seconds_max, kProgramSeconds), kProgramCoreSeconds);
+  const int signal = WIFSIGNALED(ran.status) ? WTERMSIG(ran.status) : 0;
+  const bool timed_out = ran.timed_out || signal == SIGXCPU;
+  const int status = timed_out     ? 128 + SIGKILL
+                     : signal != 0 ? 128 + signal
+                                   : WEXITSTATUS(ran.status);
+  result.set("report",
+             Value::map({{"output", ran.output}, {"status", status}, {"timed_out", timed_out}}));
 }
 
 }  // namespace

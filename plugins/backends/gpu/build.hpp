@@ -24,8 +24,7 @@ struct BuildRequest {
 
 /// What a compiler made of it.
 struct Compiled {
-  std::string
-      failure;  ///< "" for success; "refused", "timed_out", "starved", "killed", "out_of_memory"
+  std::string failure;  ///< "" for success; "refused", "timed_out", "killed", "out_of_memory"
   std::string words;
   std::string image;
   hone::plugin::Value entries = hone::plugin::Value::map();  ///< entry → its name in the image

@@ -174,8 +174,8 @@ Compiled compile_with_runtime(const BuildRequest& request) {
   Compiled compiled;
   compiled.toolchain = kCompilerName;
   const int signal = WIFSIGNALED(run.status) ? WTERMSIG(run.status) : 0;
-  if (run.starved || run.timed_out || signal == SIGXCPU) {
-    compiled.failure = run.starved ? "starved" : "timed_out";
+  if (run.timed_out || signal == SIGXCPU) {
+    compiled.failure = "timed_out";
     return compiled;
   }
   if (signal != 0) {
