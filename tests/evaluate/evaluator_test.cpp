@@ -366,11 +366,11 @@ bool kill_one_of_ours(const std::string& name) {
 }
 
 TEST(Toolchain, CompilerKilledByTheMachine_IsRestarted) {
-  // Takes a compiler some seconds, so that it is there to be killed.
+  // Takes a compiler a second, so that it is there to be killed.
   const std::string slow =
       "template <int n, int m> struct B { B<n - 1, m * 2> a; B<n - 1, m * 2 + 1> b; };\n"
       "template <int m> struct B<0, m> { int x[m % 7 + 1]; };\n"
-      "static_assert(sizeof(B<16, 1>) > 1);\n";
+      "static_assert(sizeof(B<14, 1>) > 1);\n";
   std::promise<Result<Verdict>> promise;
   std::promise<void> building;
   std::atomic<bool> told{false};
