@@ -72,15 +72,31 @@ Status seal_candidate(const SealOptions& options) {
   return {};
 }
 
-Status seal_module(const std::vector<std::string>& readable, const std::string& writable,
-                   const DeviceFiles& device) {
+namespace {
+
+/// The toolchain's folders, these ones, the devices' nodes, and /proc.
+Status wall_off_programs(const std::vector<std::string>& readable, const std::string& writable,
+                         const DeviceFiles& device) {
   std::vector<std::string> seen = readable;
   HONE_ASSIGN(std::vector<std::string> written, device_nodes(device.nodes));
   for (const auto& more : {driver_folders(device), std::vector<std::string>{"/sys", "/dev"}})
     seen.insert(seen.end(), more.begin(), more.end());
   written.insert(written.end(), {writable, "/proc"});
-  HONE_TRY(wall_off_compilers(seen, written));
+  return wall_off_compilers(seen, written);
+}
+
+}  // namespace
+
+Status seal_module(const std::vector<std::string>& readable, const std::string& writable,
+                   const DeviceFiles& device) {
+  HONE_TRY(wall_off_programs(readable, writable, device));
   return filter_module();
+}
+
+Status seal_sanitizer(const std::vector<std::string>& readable, const std::string& writable,
+                      const DeviceFiles& device) {
+  HONE_TRY(wall_off_programs(readable, writable, device));
+  return filter_sanitizer();
 }
 
 Status seal_builder(const std::vector<std::string>& readable, const std::string& writable) {

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -337,9 +338,26 @@ Status filter_device() {
 
 namespace {
 
-Status filter_compilers(bool driver) {
+/// The programs that a deny-list is for.
+enum class Programs { kCompilers, kModule, kSanitizer };
+
+/// A sanitizer of a device talks with the process that it examines through named pipes. Device nodes, and
+/// other files that only a privileged process may make, stay refused.
+void refuse_nodes_except_pipes(Filter& filter) {
+  for (const long long type : {S_IFREG, S_IFCHR, S_IFBLK, S_IFSOCK, 0}) {
+    filter.add(kRefuse, SCMP_SYS(mknod), {masked(1, S_IFMT, type)});
+    filter.add(kRefuse, SCMP_SYS(mknodat), {masked(2, S_IFMT, type)});
+  }
+}
+
+Status filter_programs(Programs programs) {
   Filter filter(SCMP_ACT_ALLOW);
-  if (driver) {
+  if (programs == Programs::kSanitizer) {
+    refuse_nodes_except_pipes(filter);
+  } else {
+    filter.deny(kRefuse, {SCMP_SYS(mknod), SCMP_SYS(mknodat)});
+  }
+  if (programs != Programs::kCompilers) {
     // A driver listens on a socket, through which other processes could ask it for memory.
     constexpr long long kType = 0xf;  // the socket's type without flags
     filter.add(kRefuse, SCMP_SYS(socket), {differs(0, AF_UNIX)});
@@ -347,7 +365,7 @@ Status filter_compilers(bool driver) {
       for (const int type : {SOCK_DGRAM, SOCK_RAW, SOCK_RDM})
         filter.add(kRefuse, call, {masked(1, kType, type)});
     }
-    filter.add(kRefuse, SCMP_SYS(connect));
+    if (programs == Programs::kModule) filter.add(kRefuse, SCMP_SYS(connect));
   } else {
     // Rationale: a new session gets its own scheduling group, in which the nice value of set_priority has no effect; a build could then slow a measurement.
     filter.deny(kRefuse, {SCMP_SYS(memfd_create), SCMP_SYS(socket), SCMP_SYS(setsid)});
@@ -376,8 +394,6 @@ Status filter_compilers(bool driver) {
                         SCMP_SYS(kexec_file_load),
                         SCMP_SYS(iopl),
                         SCMP_SYS(ioperm),
-                        SCMP_SYS(mknod),
-                        SCMP_SYS(mknodat),
                         SCMP_SYS(pidfd_open),
                         SCMP_SYS(pidfd_send_signal),
                         SCMP_SYS(lookup_dcookie),
@@ -399,7 +415,8 @@ Status filter_compilers(bool driver) {
 
 }  // namespace
 
-Status filter_builder() { return filter_compilers(false); }
-Status filter_module() { return filter_compilers(true); }
+Status filter_builder() { return filter_programs(Programs::kCompilers); }
+Status filter_module() { return filter_programs(Programs::kModule); }
+Status filter_sanitizer() { return filter_programs(Programs::kSanitizer); }
 
 }  // namespace hone

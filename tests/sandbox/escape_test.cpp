@@ -172,6 +172,22 @@ TEST_P(Builder, CannotBreakItsSupervision) {
   EXPECT_EQ(outcome(builder("build:honest")), "done");
 }
 
+TEST_P(Builder, SanitizerOfADevice_MakesPipesAndConnectsAndNothingMore) {
+  EXPECT_EQ(outcome(builder("sanitizer:pipe-node")), "done");
+  EXPECT_EQ(outcome(builder("sanitizer:connect")), "done");
+  EXPECT_EQ(outcome(builder("module:pipe-node")), "EPERM");
+  EXPECT_EQ(outcome(builder("module:connect")), "EPERM");
+  const std::map<std::string, std::string> expected = {
+      {"device-node", "EPERM"}, {"block-node", "EPERM"}, {"file-node", "EPERM"},
+      {"inet", "EPERM"},        {"inet6", "EPERM"},      {"udp", "EPERM"},
+      {"vsock", "EPERM"},       {"netlink", "EPERM"},    {"keyctl", "EPERM"},
+      {"bpf", "EPERM"},         {"perf", "EPERM"},       {"userfaultfd", "EPERM"},
+      {"mount", "EPERM"},       {"setns", "EPERM"},      {"unshare", "EPERM"},
+      {"io_uring", "ENOSYS"},   {"clone3", "ENOSYS"}};
+  for (const auto& [act, wanted] : expected)
+    EXPECT_EQ(outcome(builder("sanitizer:" + act)), wanted) << act;
+}
+
 TEST_P(Builder, CompilesAndRunsInItsFolder) {
   EXPECT_EQ(outcome(builder("build:compile", "g++")), "done");
 }

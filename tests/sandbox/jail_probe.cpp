@@ -1,7 +1,7 @@
 // jail_probe ACT: performs one named act inside a jail and tells how it went: exit code 0 done, 1
 // refused (with the errno's name on stdout), 3 unknown act. `seal:`, `seal-threads:`,
 // `seal-writes:` or `seal-no-landlock:` before the act seals as a candidate first, `build:` as a builder, `module:` as the interpreter of a
-// module on a device.
+// module on a device, `sanitizer:` as the program that runs a device's sanitizer.
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -36,6 +36,8 @@ int hone::probe(int count, char** arguments) {
     sealed = hone::seal_builder({}, ".");
   } else if (prefixed("module:")) {
     sealed = hone::seal_module({}, ".", {});
+  } else if (prefixed("sanitizer:")) {
+    sealed = hone::seal_sanitizer({}, ".", {});
   }
   if (!sealed) {
     std::printf("%s\n", sealed.error().message.c_str());

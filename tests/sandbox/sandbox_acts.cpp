@@ -14,10 +14,13 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -252,16 +255,36 @@ std::map<std::string, Act> socket_acts() {
   const auto open_socket = [](int family, int type) {
     return [=](const std::string&) -> long { return ::socket(family, type, 0); };
   };
-  return {{"inet", open_socket(AF_INET, SOCK_STREAM)},
-          {"udp", open_socket(AF_INET, SOCK_DGRAM)},
-          {"inet6", open_socket(AF_INET6, SOCK_STREAM)},
-          {"unix", open_socket(AF_UNIX, SOCK_STREAM)},
-          {"vsock", open_socket(40, SOCK_STREAM)},
-          {"netlink", open_socket(AF_NETLINK, SOCK_RAW)},
-          {"socketpair", [](const std::string&) -> long {
-             int ends[2];
-             return ::socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
-           }}};
+  return {
+      {"inet", open_socket(AF_INET, SOCK_STREAM)},
+      {"udp", open_socket(AF_INET, SOCK_DGRAM)},
+      {"inet6", open_socket(AF_INET6, SOCK_STREAM)},
+      {"unix", open_socket(AF_UNIX, SOCK_STREAM)},
+      {"vsock", open_socket(40, SOCK_STREAM)},
+      {"netlink", open_socket(AF_NETLINK, SOCK_RAW)},
+      // As the processes of a sanitizer talk: one listens, the other one connects.
+      {"connect",
+       [](const std::string&) -> long {
+         sockaddr_un address{};
+         address.sun_family = AF_UNIX;
+         std::strcpy(address.sun_path + 1, "hone-probe");
+         const auto* to = reinterpret_cast<const sockaddr*>(&address);
+         const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+         if (listener < 0 || ::bind(listener, to, sizeof address) != 0 ||
+             ::listen(listener, 1) != 0)
+           return -1;
+         return ::connect(::socket(AF_UNIX, SOCK_STREAM, 0), to, sizeof address);
+       }},
+      {"pipe-node", [](const std::string&) -> long { return ::mkfifo("pipe", 0600); }},
+      {"device-node",
+       [](const std::string&) -> long { return ::mknod("device", S_IFCHR | 0666, makedev(1, 3)); }},
+      {"block-node",
+       [](const std::string&) -> long { return ::mknod("block", S_IFBLK | 0666, makedev(8, 0)); }},
+      {"file-node", [](const std::string&) -> long { return ::mknod("file", 0600, 0); }},
+      {"socketpair", [](const std::string&) -> long {
+         int ends[2];
+         return ::socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+       }}};
 }
 
 std::map<std::string, Act> kernel_acts() {

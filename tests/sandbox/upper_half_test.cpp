@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <csignal>
@@ -34,6 +35,7 @@ std::vector<Refused> refusals() {
     all.push_back({"seal:", SYS_kill, "i-1 " + of_int(signal)});
     all.push_back({"build:", SYS_kill, "i-1 " + of_int(signal)});
     all.push_back({"module:", SYS_kill, "i-1 " + of_int(signal)});
+    all.push_back({"sanitizer:", SYS_kill, "i-1 " + of_int(signal)});
   }
   all.push_back({"seal:", SYS_tkill, "tid i9"});
   all.push_back({"seal:", SYS_prlimit64, "i0 " + of_int(RLIMIT_NOFILE) + " buffer 0"});
@@ -44,7 +46,7 @@ std::vector<Refused> refusals() {
   all.push_back({"seal:", SYS_prctl, of_int(PR_SET_PDEATHSIG) + " 0"});
   all.push_back({"seal:", SYS_socket, of_int(AF_INET) + " " + of_int(SOCK_STREAM) + " i0"});
   all.push_back({"seal:", SYS_setpriority, "i0 i0 i5"});
-  for (const char* seal : {"seal:", "build:", "module:"}) {
+  for (const char* seal : {"seal:", "build:", "module:", "sanitizer:"}) {
     for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETLK, F_SETLKW, F_OFD_SETLK,
                               F_OFD_SETLKW, F_SETLEASE, F_NOTIFY})
       all.push_back({seal, SYS_fcntl, "i0 " + of_int(command) + " buffer"});
@@ -53,12 +55,14 @@ std::vector<Refused> refusals() {
     for (const int clock : {-2, -6, 12})  // -6: the processor time of process 0
       all.push_back({seal, SYS_clock_gettime, of_int(clock) + " buffer"});
   }
-  for (const char* seal : {"build:", "module:"}) {
+  for (const char* seal : {"build:", "module:", "sanitizer:"}) {
     all.push_back({seal, SYS_setrlimit, of_int(RLIMIT_CORE) + " buffer"});
     all.push_back({seal, SYS_prlimit64, "i0 " + of_int(RLIMIT_CORE) + " buffer 0"});
     all.push_back({seal, SYS_setpriority, "i1 i0 i5"});
     all.push_back({seal, SYS_socket, of_int(AF_INET) + " " + of_int(SOCK_STREAM) + " i0"});
   }
+  for (const int type : {S_IFCHR, S_IFBLK, S_IFREG, S_IFSOCK, 0})
+    all.push_back({"sanitizer:", SYS_mknod, "buffer " + of_int(type | 0600) + " 259"});
   return all;
 }
 
