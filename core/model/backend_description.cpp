@@ -139,6 +139,26 @@ Status read_devices(Fields& f, BackendDescription& d) {
   return {};
 }
 
+Status read_sanitizer(Fields& f, BackendDescription& d) {
+  const Value* about = f.map_or_null("sanitizer");
+  if (about == nullptr) return {};
+  Fields inside = f.inside("sanitizer", *about);
+  d.sanitizer.parameter = inside.text("parameter");
+  d.sanitizer.program = inside.text("program");
+  d.sanitizer.help = inside.text("help");
+  const Value* runs = inside.array("runs");
+  HONE_TRY(inside.finish_loosely());
+  for (std::size_t i = 0; i < runs->as_array().size(); ++i) {
+    Fields one = inside.inside("runs", *runs).inside(std::to_string(i), runs->as_array()[i]);
+    DeviceSanitizer::Run run;
+    run.name = one.text("name");
+    run.arguments = one.texts_or("arguments", {});
+    HONE_TRY(one.finish_loosely());
+    d.sanitizer.runs.push_back(std::move(run));
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<std::string>& shared_backend_keys() {
@@ -162,6 +182,7 @@ Result<BackendDescription> read_backend_description(const Value& written, std::s
   HONE_TRY(f.finish_loosely());
   HONE_TRY(read_suffixes(f, d));
   HONE_TRY(read_parameters(f, d));
+  HONE_TRY(read_sanitizer(f, d));
   d.device_nodes = f.texts_or("device_nodes", {});
   d.driver_folders = f.texts_or("driver_folders", {});
   d.replays_plans = f.flag_or("replays_plans", false);

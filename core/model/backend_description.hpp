@@ -45,6 +45,18 @@ struct BackendParameter {
 /// The names of keys that hone itself reads in a backend's section. A backend's parameters have other names.
 const std::vector<std::string>& shared_backend_keys();
 
+/// A program that checks the memory accesses of device code.
+struct DeviceSanitizer {
+  struct Run {
+    std::string name;                    ///< "memcheck"
+    std::vector<std::string> arguments;  ///< "{report}" stands for the report's path
+  };
+  std::string parameter;  ///< key of the backend's section that can name another program
+  std::string program;    ///< absolute path; empty: none was found
+  std::string help;       ///< how to install it
+  std::vector<Run> runs;  ///< empty: the backend supports no sanitizer
+};
+
 /// hone_backend_factory::describe, in core/include/hone/backend.h, documents each member.
 struct BackendDescription {
   std::string name;
@@ -57,6 +69,7 @@ struct BackendDescription {
   std::string harness, known_answer;         ///< empty: the judge's own texts
   bool replays_plans = false;                ///< of modules (hone/recorded_plan.hpp)
   std::vector<std::string> reports;          ///< reports that a build can add
+  DeviceSanitizer sanitizer;
 
   /// Whether submissions are code of a device with memory of its own.
   bool has_device_code() const { return withholds != "freeze"; }

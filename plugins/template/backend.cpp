@@ -481,6 +481,7 @@ constexpr hone_backend_factory kBackend = {
     nullptr,  // between_marks
     nullptr,  // free_memory: it has no memory of its own
     nullptr,  // use_python: it runs no PyTorch modules
+    nullptr,  // create_exact_buffer: it has no sanitizer
 };
 
 }  // namespace

@@ -219,6 +219,12 @@ uint64_t buffer_address(hone_buffer* buffer) {
   return inner.buffer_address(broken("has_one_address") ? first_buffer : buffer);
 }
 
+int32_t create_exact_buffer(hone_device* device, uint64_t bytes, hone_buffer** out,
+                            hone_error* error) {
+  if (broken("shares_exact_buffers")) return inner.create_buffer(device, bytes, out, error);
+  return inner.create_exact_buffer(device, bytes, out, error);
+}
+
 int32_t guard_buffer(hone_buffer* buffer, uint64_t at, uint64_t bytes, int32_t on,
                      hone_error* error) {
   const bool inside = at < sizes[buffer];
@@ -341,6 +347,7 @@ const hone_backend_factory* table() {
   ours.read_rows = read_rows;
   ours.buffer_address = buffer_address;
   if (inner.guard_buffer != nullptr) ours.guard_buffer = guard_buffer;
+  if (inner.create_exact_buffer != nullptr) ours.create_exact_buffer = create_exact_buffer;
   ours.release_buffer = release_buffer;
   ours.load = load;
   ours.get_kernel = get_kernel;

@@ -21,6 +21,7 @@ MISTAKES = {
     "BackendArtifact.Garbage_IsRefused": ["cpu loads_anything"],
     "BackendBuffer.CopiesWithinItselfAndFromAnother": ["cpu copies_nothing"],
     "BackendBuffer.EachBuffer_HasItsOwnAddress": ["cpu has_one_address"],
+    "BackendBuffer.ExactBuffer_HasItsBytesAndCannotBeShared": ["cuda shares_exact_buffers"],
     "BackendBuffer.WrittenBytes_AreReadBack": ["cpu loses_the_last_byte"],
     "BackendBuffer.HostMemory_IsMapped": ["cpu maps_another_memory", "cuda maps_another_memory"],
     "BackendBuffer.TooLargeBuffer_IsRefused": ["cpu makes_any_buffer"],

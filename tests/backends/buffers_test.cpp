@@ -133,6 +133,29 @@ TEST_P(BackendBuffer, ReadsRowsSideBySide) {
   }
 }
 
+TEST_P(BackendBuffer, ExactBuffer_HasItsBytesAndCannotBeShared) {
+  if (table().create_exact_buffer == nullptr)
+    GTEST_SKIP() << "create_exact_buffer is null: the backend has no sanitizer";
+  constexpr std::uint64_t kOdd = 1003;
+  hone_buffer *one = nullptr, *other = nullptr;
+  HONE_OKAY(create_exact_buffer(device_, kOdd, &one, error));
+  HONE_OKAY(create_exact_buffer(device_, kOdd, &other, error));
+  const std::uint64_t at = table().buffer_address(one), next = table().buffer_address(other);
+  EXPECT_GE(at < next ? next - at : at - next, kOdd);
+  write(0, std::vector<char>(kOdd, 5), one);
+  write(0, std::vector<char>(kOdd, 6), other);
+  EXPECT_EQ(read<char>(0, kOdd, one), std::vector<char>(kOdd, 5));
+  char byte = 7;
+  EXPECT_EQ(HONE_SAID(write_buffer(one, kOdd, &byte, 1, error)).code, HONE_INVALID_ARGUMENT);
+  std::int32_t fd = -1;
+  EXPECT_EQ(HONE_SAID(export_buffer(one, &fd, error)).code, HONE_INVALID_ARGUMENT);
+  hone_buffer* none = nullptr;
+  EXPECT_NE(HONE_SAID(create_exact_buffer(device_, 0, &none, error)).code, HONE_OK);
+  EXPECT_EQ(none, nullptr);
+  table().release_buffer(one);
+  table().release_buffer(other);
+}
+
 TEST_P(BackendBuffer, ZeroBytes_AreAccepted) {
   char byte = 9;
   HONE_OKAY(write_buffer(buffer_, kBytes, &byte, 0, error));

@@ -112,6 +112,11 @@ typedef struct hone_backend_factory {
    *   "driver_folders": [str]: folders below /usr, /opt or /sys that the driver reads, besides the system's libraries.
    *   "replays_plans": bool: it replays recorded plans of modules (recorded_plan.hpp).
    *   "reports": [str]: the reports that build can add (see build).
+   *   "sanitizer": {"parameter": str, "program": str, "help": str, "runs": [{"name": str, "arguments": [str]}]}: a program that
+   *     checks the memory accesses of device code. "parameter": the name of the parameter that can name another one; "program": its path,
+   *     "" if none was found; "help": instructions to install it. hone starts it once for each run, with the run's arguments, in which
+   *     "{report}" stands for the path of a file that the program writes, and then a command that launches a submission's plan.
+   *     hone reads reports in the format of compute-sanitizer.
    *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
    *     first language. For a member that is missing, build gets the file as it is, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);
@@ -236,6 +241,12 @@ typedef struct hone_backend_factory {
   /* [one] Artifacts of the language "python" are loaded and run by `python` from now on, which outlives the device; the
    * backend still runs recorded plans itself. NULL where the backend takes no Python. */
   int32_t (*use_python)(hone_device* device, const hone_python* python, hone_error* error);
+
+  /* [one] Makes memory of exactly `bytes` bytes, not 0, in an allocation of its own that no other process can map, so that a
+   * sanitizer sees an access beyond it. Its contents are undefined. It cannot be exported or mapped. NULL where describe has no
+   * "sanitizer". */
+  int32_t (*create_exact_buffer)(hone_device* device, uint64_t bytes, hone_buffer** out,
+                                 hone_error* error);
 } hone_backend_factory;
 
 #ifdef __cplusplus

@@ -82,6 +82,7 @@ constexpr hone_backend_factory kBackend = {
     nullptr,  // between_marks
     nullptr,  // free_memory
     use_python,
+    nullptr,  // create_exact_buffer
 };
 
 }  // namespace hone_cpu

@@ -64,6 +64,7 @@ constexpr hone_backend_factory kBackend = {
     between_marks,
     free_memory,
     use_python,
+    kHasSanitizer ? create_exact_buffer : nullptr,
 };
 
 }  // namespace hone_gpu

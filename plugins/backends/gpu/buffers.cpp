@@ -35,6 +35,10 @@ uint64_t rounded_up(const hone_device& device, uint64_t bytes) {
 void destroy(hone_buffer& buffer) {
   const Driver& gpu = buffer.device.gpu;
   use_context(gpu, buffer.device.ordinal, buffer.device.context);
+  if (buffer.is_exact) {
+    if (buffer.address != 0) free_exactly(gpu, to_address(buffer.address));
+    return;
+  }
   if (buffer.address != 0) {
     gpu.gpuMemUnmap(to_address(buffer.address), buffer.mapped);
     gpu.gpuMemAddressFree(to_address(buffer.address), buffer.mapped);
@@ -64,7 +68,7 @@ template <typename Fill>
 void make_buffer(hone_device& device, uint64_t bytes, hone_buffer** out, Fill&& fill) {
   use(device);
   auto buffer = std::make_unique<hone_buffer>(
-      hone_buffer{device, bytes, rounded_up(device, bytes), gpuMemory{}, 0});
+      hone_buffer{device, bytes, rounded_up(device, bytes), gpuMemory{}, 0, false});
   try {
     fill(*buffer);
   } catch (...) {
@@ -95,8 +99,21 @@ int32_t create_buffer(hone_device* device, uint64_t bytes, hone_buffer** out, ho
   });
 }
 
+int32_t create_exact_buffer(hone_device* device, uint64_t bytes, hone_buffer** out,
+                            hone_error* error) {
+  return guard(error, [&] {
+    make_buffer(*device, bytes, out, [&](hone_buffer& buffer) {
+      buffer.is_exact = true;
+      gpuAddress address{};
+      check(device->gpu, allocate_exactly(device->gpu, &address, bytes), "allocate device memory");
+      buffer.address = from_address(address);
+    });
+  });
+}
+
 int32_t export_buffer(hone_buffer* buffer, int32_t* fd, hone_error* error) {
   return guard(error, [&] {
+    if (buffer->is_exact) fail(HONE_INVALID_ARGUMENT, "export: the buffer cannot be shared");
     use(buffer->device);
     int exported = -1;
     const Driver& gpu = buffer->device.gpu;

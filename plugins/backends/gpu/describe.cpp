@@ -25,7 +25,7 @@ Value path_parameter(const char* type, Value fallback, const char* path, const c
 }
 
 Value parameters() {
-  return Value::map(
+  Value made = Value::map(
       {{"compiler",
         path_parameter("str", "auto", "file", "path of the runtime compiler's library, or auto")},
        {"architecture",
@@ -35,6 +35,12 @@ Value parameters() {
        {"include",
         path_parameter("[str]", Value::array(), "folder",
                        "folders of the vendor's headers; empty: the toolkit's folders")}});
+  if (kHasSanitizer) {
+    made.set("compute_sanitizer",
+             path_parameter("str", "auto", "file",
+                            "path of compute-sanitizer, which the tool sanitize runs, or auto"));
+  }
+  return made;
 }
 
 template <std::size_t count>
@@ -78,19 +84,21 @@ Value description() {
   for (const Value& device : devices.as_array()) {
     fingerprint += ", " + device.at("name").as_string();
   }
-  return Value::map(
-      {{"summary", kSummary},
-       {"devices", std::move(devices)},
-       {"languages", Value::array({kName, "python"})},
-       {"suffixes", Value::map({{kName, kSuffix}, {"python", ".py"}})},
-       {"parameters", parameters()},
-       {"device_nodes", texts(kDeviceNodes)},
-       {"driver_folders", texts(kDriverFolders)},
-       {"replays_plans", kReplaysPlans},
-       {"reports", kWritesAssembly ? Value::array({"code"}) : Value::array()},
-       {"withholds", "stream"},
-       {"fingerprint", fingerprint},
-       {"needs", Value::map({{"driver", kDriverHelp}, {"compiler", kCompilerHelp}})}});
+  Value made =
+      Value::map({{"summary", kSummary},
+                  {"devices", std::move(devices)},
+                  {"languages", Value::array({kName, "python"})},
+                  {"suffixes", Value::map({{kName, kSuffix}, {"python", ".py"}})},
+                  {"parameters", parameters()},
+                  {"device_nodes", texts(kDeviceNodes)},
+                  {"driver_folders", texts(kDriverFolders)},
+                  {"replays_plans", kReplaysPlans},
+                  {"reports", kWritesAssembly ? Value::array({"code"}) : Value::array()},
+                  {"withholds", "stream"},
+                  {"fingerprint", fingerprint},
+                  {"needs", Value::map({{"driver", kDriverHelp}, {"compiler", kCompilerHelp}})}});
+  if (Value about = sanitizer(); !about.is_nil()) made.set("sanitizer", std::move(about));
+  return made;
 }
 
 }  // namespace hone_gpu

@@ -42,6 +42,7 @@ struct hone_buffer {
   std::uint64_t mapped;  ///< in whole units of the device's granularity
   hone_gpu::gpuMemory memory = 0;
   std::uint64_t address = 0;
+  bool is_exact = false;  ///< an allocation of the driver, with `bytes` bytes
 };
 
 /// Rationale of its size: where the driver cannot tell what arguments a kernel has, a launch that
@@ -114,6 +115,8 @@ void close_device(hone_device* device);
 int32_t facts(hone_device* device, hone_sink* out, hone_error* error);
 
 int32_t create_buffer(hone_device* device, uint64_t bytes, hone_buffer** out, hone_error* error);
+int32_t create_exact_buffer(hone_device* device, uint64_t bytes, hone_buffer** out,
+                            hone_error* error);
 int32_t export_buffer(hone_buffer* buffer, int32_t* fd, hone_error* error);
 int32_t import_buffer(hone_device* device, int32_t fd, uint64_t bytes, hone_buffer** out,
                       hone_error* error);

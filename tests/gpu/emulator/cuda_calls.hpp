@@ -84,6 +84,8 @@ HONE_EMULATED_API CUresult cuMemsetD2D16Async(CUdeviceptr at, std::size_t pitch,
                                               std::size_t rows, CUstream);
 HONE_EMULATED_API CUresult cuMemsetD2D32Async(CUdeviceptr at, std::size_t pitch, unsigned value,
                                               std::size_t width, std::size_t rows, CUstream);
+HONE_EMULATED_API CUresult cuMemAlloc_v2(CUdeviceptr* out, std::size_t bytes);
+HONE_EMULATED_API CUresult cuMemFree_v2(CUdeviceptr at);
 HONE_EMULATED_API CUresult cuMemAllocHost_v2(void** out, std::size_t bytes);
 HONE_EMULATED_API CUresult cuMemFreeHost(void* memory);
 HONE_EMULATED_API CUresult cuModuleLoadData(CUmodule* out, const void* image);

@@ -270,6 +270,39 @@ HONE_EMULATED_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocation
   return CUDA_SUCCESS;
 }
 
+/// An allocation with addresses of its own.
+HONE_EMULATED_API CUresult cuMemAlloc_v2(CUdeviceptr* out, std::size_t bytes) {
+  if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t mapped = (bytes + kGranularity - 1) / kGranularity * kGranularity;
+  CUmemAllocationProp prop{};
+  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemGenericAllocationHandle handle = 0;
+  if (const CUresult made = cuMemCreate(&handle, mapped, &prop, 0); made != CUDA_SUCCESS)
+    return made;
+  CUresult result = cuMemAddressReserve(out, mapped, 0, 0, 0);
+  if (result == CUDA_SUCCESS) {
+    const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                 CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    result = cuMemMap(*out, mapped, 0, handle, 0);
+    if (result == CUDA_SUCCESS) result = cuMemSetAccess(*out, mapped, &access, 1);
+  }
+  cuMemRelease(handle);  // the mapping keeps it
+  return result;
+}
+
+HONE_EMULATED_API CUresult cuMemFree_v2(CUdeviceptr at) {
+  std::uint64_t mapped = 0;
+  {
+    const std::lock_guard lock(driver().mutex);
+    const auto found = driver().memory.reservations.find(at);
+    if (found == driver().memory.reservations.end()) return CUDA_ERROR_INVALID_VALUE;
+    mapped = found->second.bytes;
+  }
+  const CUresult unmapped = cuMemUnmap(at, mapped);
+  return unmapped == CUDA_SUCCESS ? cuMemAddressFree(at, mapped) : unmapped;
+}
+
 HONE_EMULATED_API CUresult cuMemAllocHost_v2(void** out, std::size_t bytes) {
   const std::lock_guard lock(driver().mutex);
   if (const CUresult result = ready(); result != CUDA_SUCCESS) return result;

@@ -31,10 +31,15 @@ inline constexpr char kDriverHelp[] =
 inline constexpr char kCompilerHelp[] =
     "pip install nvidia-cuda-nvrtc and name its libnvrtc.so.13 as cuda.compiler, or install a CUDA "
     "toolkit, 12 or newer";
+inline constexpr char kSanitizerHelp[] =
+    "install compute-sanitizer of a CUDA toolkit (package cuda-sanitizer-13-0), or name the "
+    "program "
+    "in the toolkit's folder compute-sanitizer as cuda.compute_sanitizer";
 
 inline constexpr char kSummary[] = "CUDA device code and Python modules on NVIDIA's devices";
 inline constexpr char kSuffix[] = ".cu";
 inline constexpr bool kReplaysPlans = true;
+inline constexpr bool kHasSanitizer = true;    // compute-sanitizer
 inline constexpr bool kWritesAssembly = true;  // the runtime compiler can return its assembler text
 inline constexpr const char* kDeviceNodes[] = {"/dev/nvidia*"};
 inline constexpr const char* kDriverFolders[] = {"/usr/local/nvidia", "/usr/local/cuda/compat"};
@@ -116,6 +121,7 @@ struct gpuLaunchConfig {
 
 // ---- constants ---------------------------------------------------------------------------------
 
+inline constexpr gpuResult kNotSupported = 801;
 inline constexpr int kMemoryPinned = 1;
 inline constexpr int kMemoryOfDevice = 1;
 inline constexpr int kHandlePosix = 1;
@@ -256,6 +262,8 @@ inline constexpr int kDeviceClusters = 120;
   X(ownDeviceCanAccessPeer, cuDeviceCanAccessPeer, gpuResult(int*, gpuDevice, gpuDevice))         \
   X(ownFuncGetParamInfo, cuFuncGetParamInfo,                                                      \
     gpuResult(gpuFunction, std::size_t, std::size_t*, std::size_t*))                              \
+  X(ownMemAlloc, cuMemAlloc_v2, gpuResult(gpuAddress*, std::size_t))                              \
+  X(ownMemFree, cuMemFree_v2, gpuResult(gpuAddress))                                              \
   X(ownTensorMapEncodeTiled, cuTensorMapEncodeTiled,                                              \
     gpuResult(void*, int, unsigned, void*, const std::uint64_t*, const std::uint64_t*,            \
         const unsigned*, const unsigned*, int, int, int, int))
@@ -287,6 +295,16 @@ inline std::uint64_t from_address(gpuAddress address) { return address; }
 /// A descriptor as gpuMemImportFromShareableHandle takes it.
 inline void* importable(int* fd, int /*driver_version*/) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(*fd));
+}
+
+/// Memory of exactly this size, in an allocation of its own.
+template <typename Driver>
+gpuResult allocate_exactly(const Driver& driver, gpuAddress* out, std::size_t bytes) {
+  return driver.ownMemAlloc != nullptr ? driver.ownMemAlloc(out, bytes) : kNotSupported;
+}
+template <typename Driver>
+void free_exactly(const Driver& driver, gpuAddress address) {
+  if (driver.ownMemFree != nullptr) driver.ownMemFree(address);
 }
 
 /// Makes or takes the device's context; waits in it spin, because the thread that waits is the one
@@ -370,7 +388,6 @@ gpuResult fill_rows(const Driver& driver, gpuAddress at, std::size_t pitch, unsi
 template <typename Driver>
 gpuResult encode_tensor_map(const Driver& driver, void* out, gpuAddress at,
                             const TensorShape& map) {
-  constexpr int kNotSupported = 801;
   if (driver.ownTensorMapEncodeTiled == nullptr) return kNotSupported;
   return driver.ownTensorMapEncodeTiled(out, map.type, map.rank,
                                         reinterpret_cast<void*>(static_cast<std::uintptr_t>(at)),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "describe.hpp"
+#include "driver.hpp"
 
 namespace hone_gpu {
 namespace {
@@ -15,6 +16,31 @@ constexpr char kFolder[] = "/proc/driver/nvidia";
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t");
   return first == std::string::npos ? "" : text.substr(first);
+}
+
+/// compute-sanitizer of the newest toolkit, or of Debian's package; "" if there is none.
+std::string compute_sanitizer() {
+  std::vector<std::string> folders = toolkits();
+  folders.emplace_back("/usr/lib/nvidia-cuda-toolkit");
+  for (const std::string& folder : folders) {
+    const std::string path = folder + "/compute-sanitizer/compute-sanitizer";
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) return path;
+  }
+  return "";
+}
+
+/// A run of compute-sanitizer. Its report goes to a file, apart from what kernels print.
+hone::plugin::Value run_of(const char* tool) {
+  // Memory behind each allocation that belongs to no other one, so that a far overrun is found as well.
+  constexpr const char* kPadding = "65536";
+  constexpr const char* kErrorsMax = "64";
+  return hone::plugin::Value::map(
+      {{"name", tool},
+       {"arguments",
+        hone::plugin::Value::array({"--tool", tool, "--show-backtrace", "device",
+                                    "--report-api-errors", "no", "--padding", kPadding,
+                                    "--print-limit", kErrorsMax, "--log-file", "{report}"})}});
 }
 
 /// Nodes of switches, displays and tools, such as nvidia-nvswitch0. A computation needs nvidiactl and nvidia-uvm only.
@@ -63,6 +89,14 @@ std::optional<std::vector<std::string>> nodes_of_others(const std::string& pci) 
     return nodes;
   }
   return std::nullopt;
+}
+
+hone::plugin::Value sanitizer() {
+  return hone::plugin::Value::map(
+      {{"parameter", "compute_sanitizer"},
+       {"program", compute_sanitizer()},
+       {"help", kSanitizerHelp},
+       {"runs", hone::plugin::Value::array({run_of("memcheck"), run_of("racecheck")})}});
 }
 
 std::string module_version() {

@@ -36,6 +36,7 @@ inline constexpr char kCompilerHelp[] =
 inline constexpr char kSummary[] = "HIP device code and Python modules on AMD's devices";
 inline constexpr char kSuffix[] = ".hip";
 inline constexpr bool kReplaysPlans = false;    // the recording driver is CUDA's alone
+inline constexpr bool kHasSanitizer = false;    // ROCm has none with these reports
 inline constexpr bool kWritesAssembly = false;  // hiprtc has no function for it
 inline constexpr const char* kDeviceNodes[] = {"/dev/kfd", "/dev/dri/renderD*"};
 inline constexpr const char* kDriverFolders[] = {"/opt/rocm", "/sys/class/kfd"};
@@ -101,6 +102,7 @@ struct gpuCopy2D {
 
 // ---- constants ---------------------------------------------------------------------------------
 
+inline constexpr gpuResult kNotSupported = 801;
 inline constexpr int kMemoryPinned = 1;
 inline constexpr int kMemoryOfDevice = 1;
 inline constexpr int kHandlePosix = 1;
@@ -260,6 +262,14 @@ inline void* importable(int* fd, int driver_version) {
                                        : reinterpret_cast<void*>(static_cast<std::uintptr_t>(*fd));
 }
 
+/// There is no sanitizer that needs such memory.
+template <typename Driver>
+gpuResult allocate_exactly(const Driver& /*driver*/, gpuAddress* /*out*/, std::size_t /*bytes*/) {
+  return kNotSupported;
+}
+template <typename Driver>
+void free_exactly(const Driver& /*driver*/, gpuAddress /*address*/) {}
+
 /// HIP has one context a device, and a thread chooses it by the device. Waits in it spin where the
 /// runtime lets us say so.
 template <typename Driver>
@@ -291,7 +301,6 @@ gpuResult limit_context(const Driver& driver, int limit, std::size_t bytes) {
 template <typename Driver>
 gpuResult launch_kernel(const Driver& driver, gpuFunction function, const LaunchShape& shape,
                         gpuStream stream, void** arguments, void** packed = nullptr) {
-  constexpr int kNotSupported = 801;
   if (shape.cluster[0] != 0) return kNotSupported;
   if (!shape.cooperative) {
     return driver.ownModuleLaunchKernel(function, shape.grid[0], shape.grid[1], shape.grid[2],
@@ -336,7 +345,6 @@ gpuResult fill_rows(const Driver& driver, gpuAddress at, std::size_t pitch, unsi
 template <typename Driver>
 gpuResult encode_tensor_map(const Driver& /*driver*/, void* /*out*/, gpuAddress /*at*/,
                             const TensorShape& /*map*/) {
-  constexpr int kNotSupported = 801;
   return kNotSupported;
 }
 
