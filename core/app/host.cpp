@@ -111,6 +111,9 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.backend_library = config.library;
   options.readable = paths_of_builders(config);
   options.toolchains[options.language].options = config.options;
+  const Value* sanitizer = config.options.find(options.sanitizer.parameter);
+  if (sanitizer != nullptr && sanitizer->is_string() && sanitizer->as_string() != "auto")
+    options.sanitizer.program = sanitizer->as_string();
   std::vector<int> cores = cores_of(0);
   if (cores.empty()) cores = {0};
   const std::size_t cpus = cores.size();

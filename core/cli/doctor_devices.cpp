@@ -101,6 +101,20 @@ void ask_both(const std::string& library, const BackendConfig* config, double se
   if (const Value* result = built.find("ok")) report.compiler = text_in(*result, "compiler");
 }
 
+/// The sanitizer that the configuration names, or the one that the backend has found.
+void find_sanitizer(const Value& described, const BackendConfig* config, BackendReport& report) {
+  const Value* about = described.find("sanitizer");
+  if (about == nullptr || !about->is_map()) return;
+  report.supports_sanitizer = true;
+  report.sanitizer_help = text_in(*about, "help");
+  std::string program = text_in(*about, "program");
+  if (config != nullptr) {
+    const std::string named = text_in(config->options, text_in(*about, "parameter"));
+    if (!named.empty() && named != "auto") program = named;
+  }
+  if (!program.empty() && access(program.c_str(), X_OK) == 0) report.sanitizer = program;
+}
+
 BackendReport examine_backend(const Config& config, const Registry& registry,
                               const std::string& name, const Value& described, double seconds) {
   BackendReport report;
@@ -112,6 +126,7 @@ BackendReport examine_backend(const Config& config, const Registry& registry,
   }
   const BackendConfig* own = device_config(config, name);
   if (own != nullptr && report.configured) report.wanted = own->devices;
+  find_sanitizer(described, own, report);
   std::filesystem::path library = own != nullptr ? own->library : "";
   if (library.empty()) {
     const auto found = registry.library(PluginKind::kBackend, name);
@@ -269,6 +284,13 @@ std::vector<DoctorFinding> findings_of(const BackendReport& report) {
                       report.compiler_trouble.empty() ? DoctorFinding::kGood : bad,
                       report.compiler_trouble.empty() ? report.compiler : report.compiler_trouble,
                       report.compiler_trouble.empty() ? "" : report.compiler_help});
+  if (report.supports_sanitizer) {
+    const bool found = !report.sanitizer.empty();
+    findings.push_back({report.backend + " sanitizer",
+                        found ? DoctorFinding::kGood : DoctorFinding::kNote,
+                        found ? report.sanitizer : "none, so the tool sanitize has no answer",
+                        found ? "" : report.sanitizer_help});
+  }
   std::size_t count = 0;
   if (const Value* devices = report.probe.find("devices")) {
     count = devices->as_array().size();
@@ -294,6 +316,7 @@ Value value_of(const BackendReport& report) {
                      {"trouble", report.trouble},
                      {"compiler", report.compiler},
                      {"compiler_trouble", report.compiler_trouble},
+                     {"sanitizer", report.sanitizer},
                      {"devices", devices != nullptr ? *devices : Value::array()}});
 }
 

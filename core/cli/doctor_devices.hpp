@@ -20,6 +20,9 @@ struct BackendReport {
   std::string compiler;              ///< "NVRTC 13.0 builds for sm_90a"
   std::string compiler_trouble;      ///< error of the test build; "" if it succeeded
   std::string driver_help, compiler_help;
+  bool supports_sanitizer = false;  ///< a sanitizer of device code exists for this backend
+  std::string sanitizer;            ///< path of the program; "" if there is none
+  std::string sanitizer_help;       ///< how to install it
 };
 
 /// Theory of operation: hone itself uses no device. It starts `hone doctor --ask QUESTION` for each query, with a time limit of `seconds`. A driver that hangs or crashes costs only this answer, and no context remains.

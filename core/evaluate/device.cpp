@@ -200,6 +200,28 @@ void Device::put_away(KeptProcess process, DeviceResult& result) {
   pool_.end(std::move(process.process));
 }
 
+/// Rationale: with the device for timing, a kernel that never ends delays other lanes and does not slow their checks or
+/// measurements.
+Result<SanitizerReply> Device::sanitize(const DeviceJob& job,
+                                        const DeviceSanitizerProgram& program) {
+  circumstances_ = {};
+  work_.begin(job.task->id, job.waited);
+  HONE_TRY(acquire(job));
+  if (is_over(job)) return unavailable("cancelled");
+  pool_.await_ended();
+  HONE_TRY(wait_for_lanes([this] {
+    pool_.wait_until_open();
+    return lock_.lock_for_timing();
+  }));
+  work_.set_step("run under the sanitizer");
+  work_.allow(sanitizer_seconds(options_.sanitizer));
+  auto reply = sanitize_on_device(
+      launcher_, options_, spec_, other_nodes_of(facts_).value_or(std::vector<std::string>{}),
+      program, job.built->artifact, [this](Process* process) { running_.set(process); });
+  if (is_over(job)) return unavailable("cancelled");
+  return reply;
+}
+
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
   work_.begin(task->id);
   HONE_ASSIGN(const MemoryPlace place, shared_.memory.place(*task));

@@ -15,6 +15,7 @@
 #include "evaluate/build_pool.hpp"
 #include "evaluate/device_job.hpp"
 #include "evaluate/device_lock.hpp"
+#include "evaluate/device_sanitizing.hpp"
 #include "evaluate/judge_client.hpp"
 #include "evaluate/judge_start.hpp"
 #include "evaluate/kept_processes.hpp"
@@ -69,6 +70,8 @@ class Device {
   void rest();
   /// Evaluates one submission once.
   Evaluation run(const DeviceJob& job);
+  /// Runs a submission of native code under the device's sanitizer, while nothing else runs on the device.
+  Result<SanitizerReply> sanitize(const DeviceJob& job, const DeviceSanitizerProgram& program);
   /// The judge's report on trivial answers and the reference's error.
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
   /// Kills the submission that is being judged, and ends a wait for memory if the job is over. [any thread]

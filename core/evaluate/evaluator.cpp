@@ -99,6 +99,25 @@ void complete(const std::string& fingerprint, const Job& job, Verdict& verdict) 
   job.times.fill(verdict);
 }
 
+/// The answer of `sanitize` on a device. `facts`: of the device.
+Result<Examination> sanitized(Device& device, Job& job, const Value& facts,
+                              const EvaluatorOptions& options) {
+  const Submission& s = job.submission;
+  const auto program = prepare_sanitizing(*s.task, job.plan, facts);
+  if (!program)
+    return Examination{std::nullopt, Value::map({{"unavailable", program.error().message}})};
+  job.progress(Stage::kChecking);
+  DeviceJob made;
+  made.task = s.task;
+  made.built = job.built;
+  made.mode = job.mode;
+  made.client = s.client;
+  made.over = &job.over;
+  HONE_ASSIGN(const SanitizerReply reply, device.sanitize(made, *program));
+  return Examination{std::nullopt,
+                     facts_of_sanitizing(*program, reply, submission_name(s.language, options))};
+}
+
 class LocalEvaluator : public Evaluator {
  public:
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options, Zygotes* zygotes)
@@ -339,6 +358,12 @@ class LocalEvaluator : public Evaluator {
   }
 
   void push_built(const JobPtr& job) {
+    if (job->built != nullptr) {
+      const Task& task = *job->submission.task;
+      job->task_key = slot_key(task, job->mode);
+      const auto need = devices_.front()->memory().need(task);
+      job->memory_bytes = need ? need->expected() : 0;
+    }
     MutexLock lock(mutex_);
     built_.push(job->submission.client, job->submission.episode, job);
     homes_.add_waiting(job->task_key);
@@ -389,6 +414,10 @@ class LocalEvaluator : public Evaluator {
       return finish(job, std::move(*failed));
     if (auto failed = verdict_of_dry_run(**built)) return finish(job, std::move(*failed));
     job->built = *built;
+    if (job->tool && sanitizes_on_device(*job->tool, options_)) {
+      job->mode = source.mode;
+      return push_built(job);
+    }
     if (job->tool && !is_judged(*job->tool)) {
       return end(job, Examination{std::nullopt, facts_of_build(*job->tool, source.build, **built)});
     }
@@ -397,9 +426,6 @@ class LocalEvaluator : public Evaluator {
         source.build.record && job->not_recorded.empty() ? Mode::kRecordedModule : source.mode;
     if (auto refused = verdict_of_recording(job->not_recorded, options_))
       return finish(job, std::move(*refused));
-    job->task_key = slot_key(*s.task, job->mode);
-    const auto need = devices_.front()->memory().need(*s.task);
-    job->memory_bytes = need ? need->expected() : 0;
     build_trusted(*s.task, options_, builds_, job->trusted);
     push_built(job);
   }
@@ -496,6 +522,11 @@ class LocalEvaluator : public Evaluator {
         end(*job, Examination{std::nullopt,
                               facts_of_hardware(options_, facts_with_speed(facts_, options_, index),
                                                 fingerprint_)});
+        continue;
+      }
+      if ((*job)->tool && sanitizes_on_device(*(*job)->tool, options_)) {
+        end(*job, sanitized(device, **job, facts_, options_));
+        device.make_ready();
         continue;
       }
       const bool was_ready = device.has_ready((*job)->task_key);

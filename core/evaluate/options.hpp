@@ -44,6 +44,7 @@ struct EvaluatorOptions {
       {"c", ".c"}, {"c++", ".cpp"}, {"python", ".py"}};  ///< of submissions, by language
   std::vector<std::string> reports = {"code",
                                       "sanitizer"};  ///< reports that builds can add (backend.h)
+  DeviceSanitizer sanitizer;                         ///< device code: of the tool sanitize
   std::string language;               ///< device code: of submissions, plans and the harness
   std::string harness, known_answer;  ///< device code: texts of BackendDescription
   std::string isolation =

@@ -101,6 +101,7 @@ void use_description(const BackendDescription& description, EvaluatorOptions& op
   options.language = description.languages.front();
   options.suffixes = description.suffixes;
   options.reports = description.reports;
+  options.sanitizer = description.sanitizer;
   options.harness = description.harness;
   options.known_answer = description.known_answer;
 }

@@ -10,6 +10,7 @@
 #include "examine/sanitizer.hpp"
 #include "examine/text_lines.hpp"
 #include "judge/fill.hpp"
+#include "judge/plans.hpp"
 
 namespace hone {
 namespace {
@@ -32,6 +33,19 @@ Status expect_private(IsolationLevel isolation) {
   return failed_precondition(
       "sanitize runs the kernel as a program of its own, which needs isolation 'private'; found '" +
       std::string(isolation_name(isolation)) + "'; hone doctor says what is missing");
+}
+
+/// The compiler's report is requested, because the code then has line numbers.
+Status prepare_device_sanitizer(const EvaluatorOptions& options, const std::string& language,
+                                BuildRequest& build) {
+  if (options.sanitizer.runs.empty())
+    return failed_precondition("sanitize is not available on the backend " + options.backend);
+  if (language == "python")
+    return failed_precondition(
+        "sanitize supports only native code; the submission is a Python module");
+  HONE_TRY(expect_sanitizer(options.sanitizer));
+  build.report = "code";
+  return {};
 }
 
 Status prepare_sanitizer(const Task& task, const EvaluatorOptions& options,
@@ -83,6 +97,18 @@ Value facts_of_compile(const Built& built, const std::string& source_name) {
                      {"left_out", texts_value(code.left_out)}});
 }
 
+Value value_of_findings(const std::vector<SanitizerFinding>& found,
+                        const std::vector<std::string>& calls) {
+  Value findings = Value::array();
+  for (const SanitizerFinding& finding : found) {
+    findings.push(Value::map({{"kind", finding.kind},
+                              {"line", finding.line > 0 ? Value(finding.line) : Value()},
+                              {"message", finding.message},
+                              {"call", finding.call < calls.size() ? calls[finding.call] : ""}}));
+  }
+  return findings;
+}
+
 /// Whether the report has this member, and it is true.
 bool report_flag(const Built& built, const char* name) {
   const Value* flag = built.report.find(name);
@@ -102,35 +128,31 @@ std::string end_of(const std::string& output) {
 }
 
 /// The last call that the program began; empty if it began none.
-std::string last_call(const SanitizerProgram& program, const std::string& output) {
+std::string last_call(const std::vector<std::string>& calls, const std::string& output) {
   const std::optional<std::size_t> last = sanitizer_last_call(output);
-  return last && *last < program.calls.size() ? program.calls[*last] : "";
+  return last && *last < calls.size() ? calls[*last] : "";
+}
+bool has_ended(const std::string& output) {
+  return output.find(std::string("\n") + kSanitizerEnd + "\n") != std::string::npos;
 }
 
 Value facts_of_sanitizer(const SanitizerProgram& program, const Built& built,
                          const std::string& source_name) {
   const Value* status = built.report.find("status");
   const std::string output = report_text(built, "output");
-  Value findings = Value::array();
-  for (const SanitizerFinding& finding :
-       sanitizer_findings(output, source_name, kSanitizerFindingsMax)) {
-    const bool is_known = finding.call < program.calls.size();
-    findings.push(Value::map({{"kind", finding.kind},
-                              {"line", finding.line > 0 ? Value(finding.line) : Value()},
-                              {"message", finding.message},
-                              {"call", is_known ? program.calls[finding.call] : ""}}));
-  }
+  Value findings = value_of_findings(sanitizer_findings(output, source_name, kSanitizerFindingsMax),
+                                     program.calls);
   const bool is_late = report_flag(built, "timed_out");
   // Without a finding, the end of the output may tell why the program failed.
   const bool is_silent = findings.as_array().empty() && !is_zero(status);
   return Value::map(
       {{"findings", std::move(findings)},
        {"output", is_silent ? end_of(output) : ""},
-       {"finished", output.find(std::string("\n") + kSanitizerEnd + "\n") != std::string::npos},
+       {"finished", has_ended(output)},
        {"status", status != nullptr && status->is_int() ? status->as_int() : std::int64_t{-1}},
        {"timed_out", is_late && !built.starved},
        {"starved", is_late && built.starved},
-       {"last_call", last_call(program, output)},
+       {"last_call", last_call(program.calls, output)},
        {"calls", program.calls.size()},
        {"left_out", program.left_out}});
 }
@@ -141,6 +163,7 @@ Status prepare_build(Tool tool, const Task& task, const EvaluatorOptions& option
                      IsolationLevel isolation, const std::string& language, PlannedSource& source) {
   if (tool == Tool::kSanitize) {
     HONE_TRY(expect_private(isolation));
+    if (options.device_code) return prepare_device_sanitizer(options, language, source.build);
     return prepare_sanitizer(task, options, source, source.build);
   }
   if (tool == Tool::kDisassemble && !can_report_code(options, language)) {
@@ -165,6 +188,48 @@ Value facts_of_build(Tool tool, const BuildRequest& request, const Built& built)
     return readable(facts_of_sanitizer(*request.program, built, source_name));
   if (tool == Tool::kDisassemble) return readable(facts_of_disassemble(built));
   return readable(facts_of_compile(built, source_name));
+}
+
+Result<DeviceSanitizerProgram> prepare_sanitizing(const Task& task, const Plan& plan,
+                                                  const Value& device) {
+  return device_sanitizer_program(task, plan, limits_of(device), fill_tensor,
+                                  kSanitizerInputBytesMax);
+}
+
+Value facts_of_sanitizing(const DeviceSanitizerProgram& program, const SanitizerReply& reply,
+                          const std::string& source_name) {
+  std::vector<DeviceSanitizerRun> runs;
+  Value names = Value::array();
+  bool finished = !reply.runs.empty(), timed_out = reply.runs.empty(), starved = false;
+  std::int64_t status = 0;
+  std::string call, error;
+  for (const SanitizerReply::Run& one : reply.runs) {
+    if (const std::string problem = device_sanitizer_problem(one.run); !problem.empty())
+      return Value::map({{"unavailable", problem}});
+    runs.push_back(one.run);
+    names.push(one.run.name);
+    finished = finished && has_ended(one.run.events) && is_complete_report(one.run.report);
+    timed_out = timed_out || one.timed_out;
+    starved = starved || one.starved;
+    if (status == 0) {
+      status = one.status;
+      call = last_call(program.calls, one.run.events);
+      error = device_sanitizer_error(one.run);
+    }
+  }
+  Value findings = value_of_findings(
+      device_sanitizer_findings(runs, program, source_name, kSanitizerFindingsMax), program.calls);
+  const bool is_silent = findings.as_array().empty();
+  return readable(Value::map({{"findings", std::move(findings)},
+                              {"output", is_silent ? error : ""},
+                              {"finished", finished},
+                              {"status", timed_out && status == 0 ? std::int64_t{137} : status},
+                              {"timed_out", timed_out},
+                              {"starved", starved},
+                              {"last_call", call},
+                              {"calls", program.calls.size()},
+                              {"left_out", program.left_out},
+                              {"runs", std::move(names)}}));
 }
 
 Value facts_of_profile(const Task& task, const EvaluatorOptions& options,

@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "evaluate/build_pool.hpp"
+#include "evaluate/device_sanitizing.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/sources.hpp"
 #include "model/examination.hpp"
@@ -18,6 +19,10 @@ namespace hone {
 
 /// Whether the tool needs a device and a judge, after a build.
 constexpr bool is_judged(Tool tool) { return tool == Tool::kCheck || tool == Tool::kProfile; }
+/// Whether the tool runs a submission on a device under the device's sanitizer, after a build.
+inline bool sanitizes_on_device(Tool tool, const EvaluatorOptions& options) {
+  return tool == Tool::kSanitize && options.device_code;
+}
 
 /// Adds to the build of a submission what the tool needs. failed_precondition: the tool cannot examine this submission here; the message
 /// says why.
@@ -30,6 +35,15 @@ void add_code_report(const EvaluatorOptions& options, const std::string& languag
 
 /// The facts of a tool that is not judged.
 Value facts_of_build(Tool tool, const BuildRequest& request, const Built& built);
+
+/// The calls of a submission under the device's sanitizer. `device`: the device's facts. An error is the reason for which
+/// the tool cannot examine this submission.
+Result<DeviceSanitizerProgram> prepare_sanitizing(const Task& task, const Plan& plan,
+                                                  const Value& device);
+/// The facts of `sanitize` on a device: as on a processor, and "runs", the names of the sanitizer's runs. The only member is
+/// "unavailable" if the sanitizer cannot be run on this device.
+Value facts_of_sanitizing(const DeviceSanitizerProgram& program, const SanitizerReply& reply,
+                          const std::string& source_name);
 
 /// The facts of a profile. Empty unless the submission is correct and timed. `device`: the device's facts.
 Value facts_of_profile(const Task& task, const EvaluatorOptions& options,

@@ -50,11 +50,20 @@ std::string text_of(const Dims& dims) {
   return text;
 }
 
-Result<std::uint64_t> bytes_of(const Task& task, const Dims& dims) {
-  std::uint64_t bytes = 0;
+Result<std::size_t> bytes_of(const Tensor& tensor, const Dims& dims) {
+  HONE_ASSIGN(const std::int64_t count, element_count(tensor, dims));
+  return static_cast<std::size_t>(count) * dtype_size(tensor.dtype);
+}
+
+struct CallBytes {
+  std::size_t all = 0, inputs = 0;
+};
+Result<CallBytes> bytes_of(const Task& task, const Dims& dims) {
+  CallBytes bytes;
   for (const Tensor& tensor : task.tensors) {
-    HONE_ASSIGN(const std::int64_t count, element_count(tensor, dims));
-    bytes += static_cast<std::uint64_t>(count) * dtype_size(tensor.dtype);
+    HONE_ASSIGN(const std::size_t own, bytes_of(tensor, dims));
+    bytes.all += own;
+    if (tensor.role != Role::kOut) bytes.inputs += own;
   }
   return bytes;
 }
@@ -98,13 +107,12 @@ std::string declaration(const Task& task) {
 }
 
 /// Adds a call: its statements to the driver, its inputs to the file.
-Status add_call(const Task& task, const Dims& dims, const Family& family, const FillTensor& fill,
+Status add_call(const Task& task, const SanitizerCall& call, const FillTensor& fill,
                 SanitizerProgram& program) {
   const std::string number = std::to_string(program.calls.size());
   std::string before = "  printf(\"hone-call " + number + "\\n\");\n", after;
   for (const Tensor& tensor : task.tensors) {
-    HONE_ASSIGN(const std::int64_t count, element_count(tensor, dims));
-    const std::size_t bytes = static_cast<std::size_t>(count) * dtype_size(tensor.dtype);
+    HONE_ASSIGN(const std::size_t bytes, bytes_of(tensor, call.dims));
     const std::size_t alignment =
         std::max<std::size_t>(sizeof(void*), static_cast<std::size_t>(task.alignment));
     const std::string variable = "t" + number + "_" + tensor.name;
@@ -114,24 +122,21 @@ Status add_call(const Task& task, const Dims& dims, const Family& family, const 
               (reads ? "1" : "0") + ");\n";
     after += "  free(" + variable + ");\n";
     if (!reads) continue;
-    std::string data(bytes, '\0');
-    fill(data.data(), tensor.dtype, static_cast<std::uint64_t>(count),
-         generator_for(family, tensor.name), kPublicSeed + program.inputs.size());
+    HONE_ASSIGN(const std::string data, sanitizer_input(tensor, call, fill, program.inputs.size()));
     program.inputs += data;
   }
   std::string arguments;
   for (const std::string& name : task.arguments) {
     if (!arguments.empty()) arguments += ", ";
     if (const Scalar* scalar = find_scalar(task, name)) {
-      HONE_ASSIGN(const std::string text, scalar_text(*scalar, dims));
+      HONE_ASSIGN(const std::string text, scalar_text(*scalar, call.dims));
       arguments += text;
     } else if (find_tensor(task, name) != nullptr) {
       arguments += "t" + number + "_" + name;
     }
   }
   program.driver += before + "  " + task.entry + "(" + arguments + ");\n" + after;
-  const std::string shape = text_of(dims);
-  program.calls.push_back((shape.empty() ? "" : shape + ", ") + "inputs '" + family.name + "'");
+  program.calls.push_back(call.name);
   return {};
 }
 
@@ -238,32 +243,51 @@ class FindingReader {
 
 }  // namespace
 
-Result<SanitizerProgram> sanitizer_program(const Task& task, const FillTensor& fill,
-                                           std::size_t bytes_max) {
-  SanitizerProgram program;
-  program.driver = kDriverStart + declaration(task) + "int main(void) {\n" +
-                   "  setvbuf(stdout, 0, _IONBF, 0);\n" + "  inputs = fopen(\"" + kSanitizerInputs +
-                   "\", \"rb\");\n  if (!inputs) exit(98);\n";
+Result<SanitizerCalls> sanitizer_calls(const Task& task, std::size_t bytes_max) {
+  SanitizerCalls made;
   std::vector<Dims> shapes = task.shown;
   if (shapes.empty()) shapes.push_back(task.timed);
-  std::size_t families = 0;
+  std::size_t inputs = 0;
   for (const Dims& dims : shapes) {
-    HONE_ASSIGN(const std::uint64_t bytes, bytes_of(task, dims));
+    HONE_ASSIGN(const CallBytes bytes, bytes_of(task, dims));
+    const std::string shape = text_of(dims);
     for (const Family& family : task.families) {
       if (!reference_form(task, family).empty()) continue;
-      ++families;
-      if (program.inputs.size() + bytes > bytes_max) {
-        ++program.left_out;
+      if (inputs + bytes.all > bytes_max) {
+        ++made.left_out;
         continue;
       }
-      HONE_TRY(add_call(task, dims, family, fill, program));
+      inputs += bytes.inputs;
+      made.calls.push_back(
+          {dims, &family, (shape.empty() ? "" : shape + ", ") + "inputs '" + family.name + "'"});
     }
   }
-  program.driver += std::string("  printf(\"") + kSanitizerEnd + "\\n\");\n  return 0;\n}\n";
-  if (families == 0)
+  if (made.calls.empty() && made.left_out == 0)
     return failed_precondition(
         "the reference makes the inputs of this task, so that the "
         "sanitizers have none");
+  return made;
+}
+
+Result<std::string> sanitizer_input(const Tensor& tensor, const SanitizerCall& call,
+                                    const FillTensor& fill, std::size_t before) {
+  HONE_ASSIGN(const std::int64_t count, element_count(tensor, call.dims));
+  std::string data(static_cast<std::size_t>(count) * dtype_size(tensor.dtype), '\0');
+  fill(data.data(), tensor.dtype, static_cast<std::uint64_t>(count),
+       generator_for(*call.family, tensor.name), kPublicSeed + before);
+  return data;
+}
+
+Result<SanitizerProgram> sanitizer_program(const Task& task, const FillTensor& fill,
+                                           std::size_t bytes_max) {
+  HONE_ASSIGN(const SanitizerCalls made, sanitizer_calls(task, bytes_max));
+  SanitizerProgram program;
+  program.left_out = made.left_out;
+  program.driver = kDriverStart + declaration(task) + "int main(void) {\n" +
+                   "  setvbuf(stdout, 0, _IONBF, 0);\n" + "  inputs = fopen(\"" + kSanitizerInputs +
+                   "\", \"rb\");\n  if (!inputs) exit(98);\n";
+  for (const SanitizerCall& call : made.calls) HONE_TRY(add_call(task, call, fill, program));
+  program.driver += std::string("  printf(\"") + kSanitizerEnd + "\\n\");\n  return 0;\n}\n";
   return program;
 }
 

@@ -19,6 +19,24 @@ namespace hone {
 using FillTensor = std::function<void(void* to, DType dtype, std::uint64_t count,
                                       const Generator& generator, std::uint64_t seed)>;
 
+/// One call of a run under the sanitizers. Borrows from the task.
+struct SanitizerCall {
+  Dims dims;
+  const Family* family = nullptr;
+  std::string name;  ///< "rows=4, cols=8, inputs 'ties'"
+};
+struct SanitizerCalls {
+  std::vector<SanitizerCall> calls;
+  std::size_t left_out = 0;  ///< calls that did not fit in the limit
+};
+/// The calls with the shown shapes of a native task, without those whose inputs would exceed `bytes_max` together.
+/// failed_precondition: the reference makes all inputs, so that there are none here.
+Result<SanitizerCalls> sanitizer_calls(const Task& task, std::size_t bytes_max);
+
+/// The input `tensor` of a call, from a public seed. `before`: bytes of all inputs made before it.
+Result<std::string> sanitizer_input(const Tensor& tensor, const SanitizerCall& call,
+                                    const FillTensor& fill, std::size_t before);
+
 /// A program in C that calls the entry once for each call of `inputs`. Its buffers have exactly the size of their tensors.
 struct SanitizerProgram {
   std::string driver;  ///< source text
@@ -31,8 +49,7 @@ inline constexpr const char* kSanitizerInputs = "inputs.bin";
 /// What the program prints after its last call.
 inline constexpr const char* kSanitizerEnd = "hone-end";
 
-/// For the shown shapes of a native task, with inputs of a public seed. Calls whose inputs would exceed `bytes_max`
-/// together are left out. failed_precondition: the reference makes all inputs, so that there are none here.
+/// For the calls of sanitizer_calls(), with the inputs of sanitizer_input().
 Result<SanitizerProgram> sanitizer_program(const Task& task, const FillTensor& fill,
                                            std::size_t bytes_max);
 
@@ -40,7 +57,7 @@ struct SanitizerFinding {
   std::string kind;       ///< "heap-buffer-overflow", "signed integer overflow", …
   std::int64_t line = 0;  ///< of the source; 0: unknown
   std::string message;    ///< one line, with the tensor's name if it is known
-  std::size_t call = 0;   ///< index into SanitizerProgram::calls
+  std::size_t call = 0;   ///< index into the program's calls; beyond them if it is not known
 };
 
 /// The last call that the program began, as an index into SanitizerProgram::calls; nullopt: none. The output is untrusted.

@@ -16,7 +16,8 @@ constexpr std::string_view kNames[] = {
     "physics",       "second_look",    "proven_faults", "thread_memory",  "mixed_families",
     "fixed_pairs",   "own_waits",      "witness",       "own_round",      "own_heap",
     "stream_wait",   "scrub",          "known_answer",  "withhold",       "alone",
-    "stand_still",   "second_witness", "spikes",        "floor_in_pairs", "builder_time"};
+    "stand_still",   "second_witness", "spikes",        "floor_in_pairs", "builder_time",
+    "own_report"};
 
 }  // namespace
 

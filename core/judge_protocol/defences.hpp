@@ -50,6 +50,8 @@ enum class Defence : unsigned {
   // Machines with other load:
   kFloorInPairs,  ///< empty rounds are timed among the pairs, and the least of them counts
   kBuilderTime,   ///< a compiler's limit is processor time; a starved one is started again
+  // Tools:
+  kOwnReport,  ///< a device's sanitizer writes its report to a file, apart from the output of kernels
 };
 
 /// All are on, except those that a test build switches off.

@@ -14,7 +14,7 @@ namespace hone {
 enum class Tool {
   kCheck,        ///< builds the submission and checks it on the shown shapes, without timing
   kProfile,      ///< judges it, and says where its time goes
-  kSanitize,     ///< runs it with the address and undefined-behaviour sanitizers
+  kSanitize,     ///< runs it under the sanitizers of the processor or the device
   kDisassemble,  ///< the machine code of its innermost loops, or PTX
   kCompile,      ///< builds it: messages of the compiler, loops, registers
   kHardware,     ///< the device that judges it

@@ -18,8 +18,9 @@ std::string description(Tool tool) {
       return "Judges and times a kernel without scoring it, and reports where its time goes: "
              "memory bandwidth, loops that are not vectorized, registers, launches.";
     case Tool::kSanitize:
-      return "Runs a kernel with the address and undefined-behaviour sanitizers and reports each "
-             "error with its line.";
+      return "Runs a kernel under sanitizers and reports each error with its line: on a processor, "
+             "address errors and undefined behaviour; on a device, invalid memory accesses and "
+             "races in shared memory.";
     case Tool::kDisassemble:
       return "Shows the machine code of the innermost loops of a kernel, with source lines.";
     case Tool::kCompile:

@@ -21,6 +21,7 @@ FLOORS: dict[str, int] = {
     "plugin_host": 3,
     "candidate": 3,
     "builder": 3,
+    "sanitizer": 3,
     "judge_protocol": 3,
     "wire": 3,
     "journal": 3,
@@ -43,6 +44,7 @@ SAME_FLOOR: dict[tuple[str, str], str] = {}
 TRUST_BOUNDARY: dict[str, set[str]] = {
     "candidate": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
     "builder": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
+    "sanitizer": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
     "judge": {"include/hone", "base", "channel", "plugin", "sandbox", "model", "judge_protocol"},
     # Its libraries are loaded into interpreters that run submissions.
     "record": {"include/hone"},

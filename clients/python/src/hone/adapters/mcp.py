@@ -86,7 +86,8 @@ DESCRIPTIONS = {
     "check": "Builds a kernel and checks its results on the shown shapes, without timing.",
     "profile": "Judges and times a kernel without a reward, and says where its time goes.",
     "sanitize": (
-        "Runs a kernel with the address and undefined-behaviour sanitizers: errors with lines."
+        "Runs a kernel under sanitizers: memory errors, undefined behaviour (processor), and races "
+        "in shared memory (device), with their lines."
     ),
     "disassemble": "Shows the machine code of the innermost loops of a kernel, with source lines.",
     "compile": "Compiles a kernel: messages, vectorized loops, registers and spills.",

@@ -1,0 +1,195 @@
+// hone-sanitizer: runs a submission's device code under a device's sanitizer, inside a jail, then ends.
+//
+//   hone-sanitizer BACKEND.so DEVICE SANITIZER [READABLE…]   (descriptor 3: the host; the current folder: empty and writable)
+//   hone-sanitizer play BACKEND.so DEVICE                    (under the sanitizer)
+//
+// Theory of operation. The first form seals itself, gets a request from the host, and starts the sanitizer once for each
+// run. The sanitizer starts the second form, which makes the calls. The device code is the submission's, and all host code is
+// trusted. But driver and sanitizer read an image that the submission chose, so both forms count as untrusted: they have
+// inputs of a public seed only, and the host does not believe what they send.
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/priority.hpp"
+#include "channel/stream.hpp"
+#include "hone/plugin/compiler_time.hpp"
+#include "model/value.hpp"
+#include "plugin/backend.hpp"
+#include "sandbox/seal.hpp"
+#include "sanitizer/player.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int kHost = 3;
+constexpr std::size_t kMessageMax = std::size_t{96} << 20;
+constexpr double kForever = 1e9, kSendSeconds = 30;
+constexpr std::size_t kReportShown = std::size_t{1} << 20;  // bytes of a report that the host gets
+constexpr const char* kReportPlace = "{report}";
+
+struct Arguments {
+  std::string self, library, device, sanitizer;
+  std::vector<std::string> readable;
+};
+
+Result<Value> request_from_host() {
+  HONE_ASSIGN(const StreamMessage message, receive_message(kHost, kMessageMax, kForever));
+  return from_msgpack(message.bytes);
+}
+
+/// The start of a file; empty if there is none.
+std::string start_of(const std::string& path) {
+  std::string bytes;
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return bytes;
+  bytes.resize(kReportShown);
+  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
+  std::fclose(file);
+  return bytes;
+}
+
+std::vector<std::string> command_of(const Arguments& given, const Value& run,
+                                    const std::string& report) {
+  std::vector<std::string> command = {given.sanitizer};
+  for (const Value& argument : run.find("arguments")->as_array())
+    command.push_back(argument.as_string() == kReportPlace ? report : argument.as_string());
+  for (const std::string& word :
+       {given.self, std::string(kPlayArgument), given.library, given.device})
+    command.push_back(word);
+  return command;
+}
+
+/// Where the output of the sanitizer and of kernels goes. Rationale: a kernel could print lines in the format of a report, so
+/// the sanitizer writes its report to a file of its own.
+const char* output_file([[maybe_unused]] const Value& request,
+                        [[maybe_unused]] const std::string& report) {
+#if defined(HONE_TEST_BUILD)
+  if (const Value* mixed = request.find("mixed"); mixed != nullptr && *mixed == Value(true))
+    return report.c_str();
+#endif
+  return "/dev/null";
+}
+
+Result<pid_t> start(const std::vector<std::string>& command, const char* output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return system_error("start " + command[0], error);
+  return pid;
+}
+
+struct Ended {
+  int status = 0;  ///< of waitpid
+  bool timed_out = false, starved = false;
+};
+
+/// Kills the process at the time limit. Its children end with the jail, because no further run follows.
+Ended await(pid_t pid, double seconds_max) {
+  constexpr useconds_t kPauseMicroseconds = 10'000;
+  constexpr int kPausesOfAProbe = 40;
+  // Only its probes for a free core are used.
+  hone::plugin::CompilerTime core(1e9);
+  Ended ended;
+  const double ends_s = hone::plugin::CompilerTime::now_s() + seconds_max;
+  for (int pauses = 1;; ++pauses) {
+    const pid_t found = ::waitpid(pid, &ended.status, WNOHANG);
+    if (found == pid || (found < 0 && errno != EINTR)) return ended;
+    if (hone::plugin::CompilerTime::now_s() >= ends_s) break;
+    if (pauses % kPausesOfAProbe == 0) static_cast<void>(core.is_over(true));
+    ::usleep(kPauseMicroseconds);
+  }
+  ended.starved = core.is_starved();
+  ended.timed_out = !ended.starved;
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, &ended.status, 0) < 0 && errno == EINTR) {
+  }
+  return ended;
+}
+
+/// One run: {"name", "report", "events", "status", "timed_out", "starved"}.
+Result<Value> run_once(const Arguments& given, const Value& request, const Value& run) {
+  const std::string name = run.find("name")->as_string(), report = name + ".log";
+  ::unlink(kEventsFile);
+  HONE_ASSIGN(const pid_t pid, start(command_of(given, run, report), output_file(request, report)));
+  const Ended ended = await(pid, request.find("seconds")->as_double());
+  const int signal = WIFSIGNALED(ended.status) ? WTERMSIG(ended.status) : 0;
+  return Value::map({{"name", name},
+                     {"report", Value::bytes(start_of(report))},
+                     {"events", Value::bytes(start_of(kEventsFile))},
+                     {"status", signal != 0 ? 128 + signal : WEXITSTATUS(ended.status)},
+                     {"timed_out", ended.timed_out},
+                     {"starved", ended.starved}});
+}
+
+/// The runs until one meets its time limit. Rationale: the next one would meet it as well, and holds the device.
+Result<Value> run_all(const Arguments& given, const Value& request) {
+  const Value* artifact = request.find("artifact");
+  HONE_TRY(write_file(kArtifactFile, artifact->as_bytes()));
+  HONE_TRY(write_file(kRequestFile, to_msgpack(Value::map({{"kernels", *request.find("kernels")},
+                                                           {"calls", *request.find("calls")}}))));
+  Value runs = Value::array();
+  for (const Value& run : request.find("runs")->as_array()) {
+    HONE_ASSIGN(Value one, run_once(given, request, run));
+    const bool is_over =
+        *one.find("timed_out") == Value(true) || *one.find("starved") == Value(true);
+    runs.push(std::move(one));
+    if (is_over) break;
+  }
+  return Value::map({{"runs", std::move(runs)}});
+}
+
+int supervise(const Arguments& given) {
+  prctl(PR_SET_NAME, "hone-sanitizer");
+  set_priority(0, kBuilderPriority);
+  const auto fail = [](const Error& error) {
+    std::fprintf(stderr, "sanitizer: %s\n", error.message.c_str());
+    return 70;
+  };
+  fcntl(kHost, F_SETFD, FD_CLOEXEC);  // the sanitizer must not inherit it
+  const auto backend = Backend::load(given.library);
+  if (!backend) return fail(backend.error());
+  const auto description = (*backend)->description();
+  if (!description) return fail(description.error());
+  const DeviceFiles files{description->device_nodes, description->driver_folders};
+  std::vector<std::string> readable = given.readable;
+  readable.push_back(given.self);
+  if (Status sealed = seal_sanitizer(readable, std::filesystem::current_path(), files); !sealed)
+    return fail(sealed.error());
+  const auto request = request_from_host();
+  if (!request) return 0;  // the host has closed the connection
+  const auto answer = run_all(given, *request);
+  if (!answer) return fail(answer.error());
+  return send_message(kHost, to_msgpack(*answer), {}, kSendSeconds) ? 0 : 70;
+}
+
+int sanitizer_main(int argc, char** argv) {
+  if (argc == 4 && std::string(argv[1]) == kPlayArgument)
+    std::_Exit(play(argv[2], static_cast<std::uint32_t>(std::atoi(argv[3]))));
+  if (argc < 4) return 64;
+  return supervise({argv[0], argv[1], argv[2], argv[3], {argv + 4, argv + argc}});
+}
+
+}  // namespace
+}  // namespace hone
+
+int main(int argc, char** argv) { return hone::sanitizer_main(argc, argv); }
