@@ -199,7 +199,7 @@ class Layering(unittest.TestCase):
             return reached
 
         host = {"hone_evaluate", "hone_episode", "hone_server", "hone_wire", "hone_config", "hone_cli"}
-        for program in ("hone-judge", "hone-candidate", "hone-builder", "hone-launcher"):
+        for program in ("hone-judge", "hone-candidate", "hone-builder", "hone-sanitizer", "hone-launcher"):
             self.assertIn(program, depends)
             self.assertFalse(closure(program) & host, program)
         self.assertNotIn("hone_judge", closure("hone-candidate"))
