@@ -23,7 +23,7 @@ constexpr double kGraceSeconds = 10;  // for the rest of a message, and for the 
 // waits, and uses no processor time, is ended at twice that limit. If other processes have its core, its elapsed time may be
 // six times the limit; beyond that it is a fault.
 constexpr double kOwnFactor = 2, kClockFactor = 6;
-constexpr double kStartSeconds = 1;  // own time of the builder itself, with slow disks (s)
+constexpr double kBuilderStartSeconds = 1;  // own time of the builder itself, with slow disks (s)
 // Multiple of the host's limit by the clock: the builder's own limit. It is never reached before the host's.
 constexpr double kBuilderFactor = 10;
 // Limit for a build with sanitizers and the run of its program (s). The program can stop its builder, so this is how long
@@ -256,8 +256,8 @@ Result<Built> BuildPool::ask_builder(const Value& request) {
 AnswerLimits BuildPool::build_limits() const {
   if (!options_.measure.defences.holds(Defence::kBuilderTime))
     return {options_.build_seconds, options_.build_seconds};
-  return {kOwnFactor * options_.build_seconds + kStartSeconds,
-          kClockFactor * options_.build_seconds + kStartSeconds};
+  return {kOwnFactor * options_.build_seconds + kBuilderStartSeconds,
+          kClockFactor * options_.build_seconds + kBuilderStartSeconds};
 }
 
 Value BuildPool::request_value(const BuildRequest& request, const Toolchain& toolchain,

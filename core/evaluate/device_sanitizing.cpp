@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "channel/stream.hpp"
+#include "evaluate/await_answer.hpp"
 #include "judge_protocol/defences.hpp"
 #include "model/fields.hpp"
 
@@ -77,7 +78,6 @@ Result<SanitizerReply> read_reply(const std::string& bytes) {
     run.run.name = fields.text("name");
     run.status = fields.integer("status", 0, 255);
     run.timed_out = fields.flag("timed_out");
-    run.starved = fields.flag("starved");
     HONE_TRY(fields.finish_loosely());
     run.run.report = bytes_in(one, "report");
     run.run.events = bytes_in(one, "events");
@@ -114,8 +114,12 @@ Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOpt
   running(process.get());
   const std::string request = to_msgpack(request_of(options, program, artifact));
   const Status sent = send_message(ends.first.get(), request, {}, kRequestSeconds);
+  const double seconds = sanitizer_seconds(options.sanitizer);
+  const Waited waited =
+      sent ? await_answer(ends.first.get(), *process, {seconds, seconds}) : Waited();
   auto answer = sent ? receive_message(ends.first.get(), kAnswerBytesMax,
-                                       sanitizer_seconds(options.sanitizer), process->pidfd())
+                                       waited.reached == TimeLimit::kNone ? kRequestSeconds : 0,
+                                       process->pidfd())
                      : Result<StreamMessage>(sent.error());
   running(nullptr);
   process->kill();
@@ -129,9 +133,10 @@ Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOpt
   if (!answer && exit && exit->exit_code == kOwnFailure)
     return unavailable("the sanitizer's process failed: " + exit->output);
   // The submission may have stopped or ended the process, so this is an answer and not a fault.
-  if (!answer) return SanitizerReply{};
-  auto reply = read_reply(answer->bytes);
-  return reply ? std::move(*reply) : SanitizerReply{};
+  auto read = answer ? read_reply(answer->bytes) : Result<SanitizerReply>(answer.error());
+  SanitizerReply reply = read ? std::move(*read) : SanitizerReply{};
+  reply.was_starved = waited.was_starved();
+  return reply;
 }
 
 }  // namespace hone

@@ -13,14 +13,16 @@
 
 namespace hone {
 
-/// What the sanitizer's process sent. It is untrusted.
+/// What the sanitizer's process sent, which is untrusted, and what the host saw of it.
 struct SanitizerReply {
   struct Run {
     DeviceSanitizerRun run;
     std::int64_t status = 0;
-    bool timed_out = false, starved = false;
+    bool timed_out = false;
   };
   std::vector<Run> runs;  ///< empty: the process did not answer in time, or ended
+  /// Other work had the cores most of the time. The host decides it, from the kernel's counts.
+  bool was_starved = false;
 };
 
 /// failed_precondition: the sanitizer's program is missing; the message says how to install it.

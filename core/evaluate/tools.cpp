@@ -200,7 +200,7 @@ Value facts_of_sanitizing(const DeviceSanitizerProgram& program, const Sanitizer
                           const std::string& source_name) {
   std::vector<DeviceSanitizerRun> runs;
   Value names = Value::array();
-  bool finished = !reply.runs.empty(), timed_out = reply.runs.empty(), starved = false;
+  bool finished = !reply.runs.empty(), is_late = reply.runs.empty();
   std::int64_t status = 0;
   std::string call, error;
   for (const SanitizerReply::Run& one : reply.runs) {
@@ -209,8 +209,7 @@ Value facts_of_sanitizing(const DeviceSanitizerProgram& program, const Sanitizer
     runs.push_back(one.run);
     names.push(one.run.name);
     finished = finished && has_ended(one.run.events) && is_complete_report(one.run.report);
-    timed_out = timed_out || one.timed_out;
-    starved = starved || one.starved;
+    is_late = is_late || one.timed_out;
     if (status == 0) {
       status = one.status;
       call = last_call(program.calls, one.run.events);
@@ -223,9 +222,9 @@ Value facts_of_sanitizing(const DeviceSanitizerProgram& program, const Sanitizer
   return readable(Value::map({{"findings", std::move(findings)},
                               {"output", is_silent ? error : ""},
                               {"finished", finished},
-                              {"status", timed_out && status == 0 ? std::int64_t{137} : status},
-                              {"timed_out", timed_out},
-                              {"starved", starved},
+                              {"status", is_late && status == 0 ? std::int64_t{137} : status},
+                              {"timed_out", is_late && !reply.was_starved},
+                              {"starved", is_late && reply.was_starved},
                               {"last_call", call},
                               {"calls", program.calls.size()},
                               {"left_out", program.left_out},

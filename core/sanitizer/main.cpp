@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/priority.hpp"
 #include "channel/stream.hpp"
-#include "hone/plugin/compiler_time.hpp"
 #include "model/value.hpp"
 #include "plugin/backend.hpp"
 #include "sandbox/seal.hpp"
@@ -100,33 +100,27 @@ Result<pid_t> start(const std::vector<std::string>& command, const char* output)
 
 struct Ended {
   int status = 0;  ///< of waitpid
-  bool timed_out = false, starved = false;
+  bool timed_out = false;
 };
 
 /// Kills the process at the time limit. Its children end with the jail, because no further run follows.
 Ended await(pid_t pid, double seconds_max) {
   constexpr useconds_t kPauseMicroseconds = 10'000;
-  constexpr int kPausesOfAProbe = 40;
-  // Only its probes for a free core are used.
-  hone::plugin::CompilerTime core(1e9);
   Ended ended;
-  const double ends_s = hone::plugin::CompilerTime::now_s() + seconds_max;
-  for (int pauses = 1;; ++pauses) {
+  const double ends_s = monotonic_s() + seconds_max;
+  while (monotonic_s() < ends_s) {
     const pid_t found = ::waitpid(pid, &ended.status, WNOHANG);
     if (found == pid || (found < 0 && errno != EINTR)) return ended;
-    if (hone::plugin::CompilerTime::now_s() >= ends_s) break;
-    if (pauses % kPausesOfAProbe == 0) static_cast<void>(core.is_over(true));
     ::usleep(kPauseMicroseconds);
   }
-  ended.starved = core.is_starved();
-  ended.timed_out = !ended.starved;
+  ended.timed_out = true;
   ::kill(pid, SIGKILL);
   while (::waitpid(pid, &ended.status, 0) < 0 && errno == EINTR) {
   }
   return ended;
 }
 
-/// One run: {"name", "report", "events", "status", "timed_out", "starved"}.
+/// One run: {"name", "report", "events", "status", "timed_out"}.
 Result<Value> run_once(const Arguments& given, const Value& request, const Value& run) {
   const std::string name = run.find("name")->as_string(), report = name + ".log";
   ::unlink(kEventsFile);
@@ -137,8 +131,7 @@ Result<Value> run_once(const Arguments& given, const Value& request, const Value
                      {"report", Value::bytes(start_of(report))},
                      {"events", Value::bytes(start_of(kEventsFile))},
                      {"status", signal != 0 ? 128 + signal : WEXITSTATUS(ended.status)},
-                     {"timed_out", ended.timed_out},
-                     {"starved", ended.starved}});
+                     {"timed_out", ended.timed_out}});
 }
 
 /// The runs until one meets its time limit. Rationale: the next one would meet it as well, and holds the device.
@@ -150,8 +143,7 @@ Result<Value> run_all(const Arguments& given, const Value& request) {
   Value runs = Value::array();
   for (const Value& run : request.find("runs")->as_array()) {
     HONE_ASSIGN(Value one, run_once(given, request, run));
-    const bool is_over =
-        *one.find("timed_out") == Value(true) || *one.find("starved") == Value(true);
+    const bool is_over = *one.find("timed_out") == Value(true);
     runs.push(std::move(one));
     if (is_over) break;
   }
