@@ -1,6 +1,8 @@
 // The environment and the evaluator of NoopHost, which do no work.
 #include "bench/host.hpp"
 
+#include <limits>
+
 namespace hone {
 namespace {
 
@@ -77,6 +79,8 @@ Result<std::unique_ptr<NoopHost>> NoopHost::start(OpenReward open_reward, const 
   EpisodeOptions episodes;
   episodes.reward = reward;
   episodes.journal = beside.journal;
+  // The episodes of a large journal are open, too.
+  episodes.limits.episodes = std::numeric_limits<std::size_t>::max();
   HONE_ASSIGN(host->service_,
               make_episode_service(std::move(episodes), std::move(environments), std::move(catalog),
                                    host->evaluator_, std::move(open_reward)));

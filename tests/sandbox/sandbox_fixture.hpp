@@ -56,7 +56,7 @@ inline void PrintTo(const Setting& setting, std::ostream* to) { *to << setting_n
 /// One launcher per setting for the whole program; skips a level that the machine does not allow.
 class EachLevel : public testing::TestWithParam<Setting> {
  protected:
-  static constexpr double kPatience = 30;
+  static constexpr double kPatience = 90;
 
   void SetUp() override {
     static std::map<std::string, std::unique_ptr<Launcher>> launchers;
