@@ -104,6 +104,18 @@ void AheadRounds::make_room_for_copies(const Layout& layout) {
   free_.push_back(std::move(copies));
 }
 
+/// Whether there is memory for the copies of this round. Rationale: a long round must not take that of a single-call round, which
+/// is too small: more would be allocated, beyond the limit and between two timed rounds.
+bool AheadRounds::take_copies(const Layout& layout, Copies& copies) {
+  const auto found = std::find_if(free_.begin(), free_.end(), [&](const Copies& each) {
+    return each.submission->bytes() >= outputs_bytes(layout);
+  });
+  if (found == free_.end()) return false;
+  copies = std::move(*found);
+  free_.erase(found);
+  return true;
+}
+
 Status AheadRounds::copy_outputs(const Layout& layout, Copies& copies) const {
   Workbench& workbench = m_.input.workbench;
   const std::uint64_t begin = layout.outputs_begin, bytes = outputs_bytes(layout);
@@ -134,11 +146,10 @@ bool AheadRounds::was_ahead(const PreparedRound& round) const {
 Judgement AheadRounds::check(PreparedRound timed) {
   const SessionInput& e = m_.input;
   const Arena &outputs = e.submission.arena(), &answers = e.baseline.runner->arena();
-  const bool is_copied = was_ahead(timed) && !free_.empty() && e.holds(Defence::kTimedAnswers);
   Copied copied{std::move(timed), {}};
+  const bool is_copied = e.holds(Defence::kTimedAnswers) && was_ahead(copied.prepared) &&
+                         take_copies(copied.prepared.layout, copied.copies);
   if (is_copied) {
-    copied.copies = std::move(free_.front());
-    free_.pop_front();
     if (Status made = copy_outputs(copied.prepared.layout, copied.copies); !made)
       return fault(made.error());
   }

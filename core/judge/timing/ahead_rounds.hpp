@@ -55,6 +55,7 @@ class AheadRounds : public RoundSupply {
   Judgement prepare_one(std::uint64_t secret, const std::vector<std::size_t>& families);
   Judgement prepare_pair(const NextPair& pair, bool single);
   void make_room_for_copies(const Layout& layout);
+  bool take_copies(const Layout& layout, Copies& copies);
   bool was_ahead(const PreparedRound& round) const;
   Status copy_outputs(const Layout& layout, Copies& copies) const;
 
