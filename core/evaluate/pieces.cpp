@@ -97,6 +97,7 @@ Pieces SharedPieces::share(std::string_view plan) {
   };
   const std::vector<std::string_view> binaries = large_binaries(plan);
   MutexLock lock(mutex_);
+  std::erase_if(pieces_, [](const auto& each) { return each.second.expired(); });
   for (const std::string_view binary : binaries) {
     add_own(binary.data());
     all.push_back(shared(binary));
@@ -106,16 +107,17 @@ Pieces SharedPieces::share(std::string_view plan) {
   return Pieces(std::move(all));
 }
 
+/// Rationale: a submission can make many pieces with the same hash, and each comparison takes as long as reading the piece.
 Pieces::Piece SharedPieces::shared(std::string_view bytes) {
   const std::size_t hash = std::hash<std::string_view>()(bytes);
   const auto [begin, end] = pieces_.equal_range(hash);
-  for (auto each = begin; each != end; ++each) {
+  std::size_t others = 0;
+  for (auto each = begin; each != end; ++each, ++others) {
     Pieces::Piece piece = each->second.lock();
     if (piece != nullptr && *piece == bytes) return piece;
   }
-  std::erase_if(pieces_, [](const auto& each) { return each.second.expired(); });
   auto piece = std::make_shared<const std::string>(bytes);
-  pieces_.emplace(hash, piece);
+  if (others < kSharedPiecesOfAHash) pieces_.emplace(hash, piece);
   return piece;
 }
 

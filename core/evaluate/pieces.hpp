@@ -15,6 +15,8 @@ namespace hone {
 
 /// Smallest size of a piece that files share (bytes). A smaller one is not worth an entry in a table.
 inline constexpr std::size_t kSharedPieceBytesMin = std::size_t{64} << 10;
+/// Most pieces with the same hash that files share. By chance there is one. Files do not share further ones.
+inline constexpr std::size_t kSharedPiecesOfAHash = 4;
 
 /// A file's bytes are all pieces, one after the other. They do not change, and copies share them.
 class Pieces {
@@ -53,8 +55,8 @@ class SharedPieces {
   Pieces::Piece shared(std::string_view bytes) HONE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
-  /// By the hash of their bytes. Rationale: equal bytes are compared, so a collision costs time and nothing else. SHA-256 would
-  /// take longer than some recordings.
+  /// By the hash of their bytes. Rationale: equal bytes are compared, so a collision costs time, which kSharedPiecesOfAHash limits,
+  /// or memory. SHA-256 would take longer than some recordings.
   std::multimap<std::size_t, std::weak_ptr<const std::string>> pieces_ HONE_GUARDED_BY(mutex_);
 };
 
