@@ -167,7 +167,10 @@ Decision decide(const History& history, const Finding& finding) {
 }
 
 History rerun(History history, const Finding& finding, const Decision& decision) {
-  if (decision.reason == Reason::kDeviceMemory || decision.reason == Reason::kContention)
+  // Rationale: a submission that recognises its bad luck could hang. A confirmation run gives it no other inputs.
+  const bool may_change = history.run != RunKind::kConfirmation;
+  if (decision.reason == Reason::kDeviceMemory ||
+      (decision.reason == Reason::kContention && may_change))
     history.changes_inputs = true;
   history.isolation = decision.isolation;
   history.has_begun = history.has_begun || finding.circumstances.has_begun;

@@ -290,6 +290,12 @@ TEST(Reruns, History_RemembersWhatLaterRulesNeed) {
   const History contended =
       next([](Finding& f) { f.may_be_contention = f.circumstances.met_others = true; });
   EXPECT_TRUE(contended.changes_inputs);
+  Finding in_confirmation;
+  in_confirmation.may_be_contention = in_confirmation.circumstances.met_others = true;
+  const History confirmation = begin_run(RunKind::kConfirmation, Mode::kRecordedModule, true);
+  EXPECT_FALSE(
+      rerun(confirmation, in_confirmation, decide(confirmation, in_confirmation)).changes_inputs)
+      << "no second draw of inputs";
   EXPECT_EQ(std::pair(contended.attempts, contended.evaluations), std::pair(1, 2));
   const History failed = next(ends(End::kFault, Culprit::kSubmission));
   EXPECT_FALSE(failed.changes_inputs);
