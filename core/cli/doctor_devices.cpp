@@ -286,10 +286,10 @@ std::vector<DoctorFinding> findings_of(const BackendReport& report) {
                       report.compiler_trouble.empty() ? "" : report.compiler_help});
   if (report.supports_sanitizer) {
     const bool found = !report.sanitizer.empty();
-    findings.push_back({report.backend + " sanitizer",
-                        found ? DoctorFinding::kGood : DoctorFinding::kNote,
-                        found ? report.sanitizer : "none, so the tool sanitize has no answer",
-                        found ? "" : report.sanitizer_help});
+    findings.push_back(
+        {report.backend + " sanitizer", found ? DoctorFinding::kGood : DoctorFinding::kNote,
+         found ? report.sanitizer : "none, so the tool sanitize has no answer on " + report.backend,
+         found ? "" : report.sanitizer_help});
   }
   std::size_t count = 0;
   if (const Value* devices = report.probe.find("devices")) {

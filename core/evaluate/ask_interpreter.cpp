@@ -13,7 +13,7 @@ constexpr double kClockFactorOfAnswer =
 constexpr double kArtifactSendSeconds = 10;
 constexpr double kEndSeconds = 5;
 
-/// deadline_exceeded: it ran too long; resource_exhausted: it was starved.
+/// deadline_exceeded: the process ran too long; resource_exhausted: it was starved.
 Status status_of(TimeLimit reached) {
   if (reached == TimeLimit::kOwn) return Error{Code::kDeadlineExceeded, "no answer in time"};
   if (reached == TimeLimit::kClock)

@@ -5,7 +5,7 @@
 
 namespace hone {
 
-/// Limits of a process that builds, describes or records a submission.
+/// Time limits of a sandboxed process: for a build, a dry run, a recording, or a run under a sanitizer.
 struct AnswerLimits {
   double own_s;    ///< its own time: running, sleeping, and waiting for anything but a core
   double clock_s;  ///< elapsed time without pauses of the machine; at least own_s
@@ -34,7 +34,7 @@ TimeLimit limit_reached(double passed_s, double starved_s, double halted_s,
 /// Waits until `socket` can be read, or the process has ended or has reached a limit. The process goes on after a limit.
 ///
 /// Rationale: the limits follow from the kernel's counts of all processes in the sandbox (sandbox/starved_time.hpp). The process
-/// may be in the hands of a submission, so nothing that it reports about its own time counts in its favour.
+/// may be controlled by a submission, so nothing that it reports about its own time counts in its favour.
 Waited await_answer(int socket, const Process& process, const AnswerLimits& limits);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Counts what the cache holds, and drops the entries whose last use is longest ago.
+// Counts the bytes in the cache, and drops the least recently used entries.
 #include "evaluate/build_cache.hpp"
 
 #include <utility>

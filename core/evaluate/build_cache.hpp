@@ -1,4 +1,4 @@
-// BuildCache: results of builds, the ones used last, within a limit on their bytes.
+// BuildCache: the most recently used results of builds, within a limit on their bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace hone {
 
-/// A piece of a plan's bytes counts once, also if several entries have it. [any thread]
+/// A piece of a plan's bytes counts once, even if several entries have it. [any thread]
 ///
 ///   BuildCache cache(std::size_t{512} << 20);
 ///   if (auto built = cache.find(key)) return built;
@@ -26,7 +26,7 @@ class BuildCache {
 
   /// Null: it has none with this key. Counts a hit or a miss.
   std::shared_ptr<const Built> find(const std::string& key) HONE_EXCLUDES(mutex_);
-  /// Drops the entries whose last use is longest ago until the rest fits. The newest entry always stays.
+  /// Drops the least recently used entries until the rest fits. The newest entry always stays.
   void keep(const std::string& key, std::shared_ptr<const Built> built) HONE_EXCLUDES(mutex_);
   /// {"hits": n, "misses": n, "entries": n, "bytes": n}
   Value stats() const HONE_EXCLUDES(mutex_);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kResultMax = 96u << 20;
 constexpr double kSendSeconds = 10;
-constexpr double kGraceSeconds = 10;  // for the rest of a message, and for the end of a builder
+constexpr double kGraceSeconds = 10;  // for the rest of a message, and for the end of a builder (s)
 // Multiples of the limit of processor time. Rationale: the kernel ends a compiler at its limit of processor time. One that
 // waits, and uses no processor time, is ended at twice that limit. If other processes have its core, its elapsed time may be
 // six times the limit; beyond that it is a fault.

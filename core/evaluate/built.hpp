@@ -1,4 +1,4 @@
-// Built: what a builder made of a source, and what dry run and recording found.
+// Built: the results of a build, and of the dry run and the recording after it.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,9 @@ namespace hone {
 struct Built {
   bool ok = false;
   BuildFailure failure = BuildFailure::kNone;  ///< kNone if ok
-  /// The time limit was reached because other processes had the cores, or because memory was short. It is about the
-  /// compiler, or for the report "sanitizer" about the compiler and its program. Decided by the host.
+  /// Decided by the host. If the build failed: it reached its time limit because other processes had the cores, or
+  /// because memory was short. With the report "sanitizer": less than a third of the time was the own time of the
+  /// compiler and its program.
   bool starved = false;
   std::string diagnostics;                 ///< unfiltered compiler output
   std::string artifact;                    ///< the library's bytes

@@ -200,8 +200,8 @@ void Device::put_away(KeptProcess process, DeviceResult& result) {
   pool_.end(std::move(process.process));
 }
 
-/// Rationale: with the device for timing, a kernel that never ends delays other lanes and does not slow their checks or
-/// measurements.
+/// Rationale: this lane holds the device lock for timing. So a kernel that never ends delays other lanes, but does not
+/// slow their checks or measurements.
 Result<SanitizerReply> Device::sanitize(const DeviceJob& job,
                                         const DeviceSanitizerProgram& program) {
   circumstances_ = {};

@@ -20,7 +20,7 @@ namespace hone {
 struct DeviceJob {
   std::shared_ptr<const Task> task;
   std::shared_ptr<const Built> built;
-  TrustedCodes trusted;  ///< the task's own codes; the lane builds those that are missing
+  TrustedCodes trusted;  ///< the lane builds those that are missing
   Mode mode = Mode::kNativeOnCpu;
   Plan plan;
   std::string client;  ///< of the submission

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-constexpr double kRunSeconds = 10;  // of one run; a small kernel takes one to four seconds
+constexpr double kRunSeconds = 10;  // of one run; a small kernel takes 1 to 4 s
 constexpr double kStartSeconds = 5, kRequestSeconds = 10, kProcessEndSeconds = 10;
 constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 constexpr std::int64_t kSanitizerMemoryMax = std::int64_t{16} << 30;
@@ -129,7 +129,7 @@ Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOpt
     return unavailable("sanitizer: " + sent.error().message +
                        (exit && !exit->output.empty() ? "; its output: " + exit->output : ""));
   }
-  constexpr int kOwnFailure = 70;  // exit status of hone-sanitizer if it could not begin
+  constexpr int kOwnFailure = 70;  // exit status of hone-sanitizer after a failure of its own
   if (!answer && exit && exit->exit_code == kOwnFailure)
     return unavailable("the sanitizer's process failed: " + exit->output);
   // The submission may have stopped or ended the process, so this is an answer and not a fault.

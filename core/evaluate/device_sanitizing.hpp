@@ -13,7 +13,7 @@
 
 namespace hone {
 
-/// What the sanitizer's process sent, which is untrusted, and what the host saw of it.
+/// The untrusted answer of the sanitizer's process, and the host's decision whether it was starved.
 struct SanitizerReply {
   struct Run {
     DeviceSanitizerRun run;
@@ -28,7 +28,7 @@ struct SanitizerReply {
 /// failed_precondition: the sanitizer's program is missing; the message says how to install it.
 Status expect_sanitizer(const DeviceSanitizer& sanitizer);
 
-/// The longest time that sanitize_on_device() takes (s), for the limits of other waits.
+/// The time limit of the sanitizer's process, for all runs together (s).
 double sanitizer_seconds(const DeviceSanitizer& sanitizer);
 
 /// Starts the process, sends it the program and the artifact, and waits for its answer. The caller holds the device.

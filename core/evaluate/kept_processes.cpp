@@ -17,7 +17,7 @@ namespace {
 bool leaves_state(const DeviceJob& job, const EvaluatorOptions& options) {
   if (!options.measure.defences.holds(Defence::kOwnHeap)) return false;
   const auto& launches = job.plan.launches;
-  // A piece has whole images, so no name in an image is split.
+  // No image is split between pieces, so no name in an image is.
   const std::vector<std::string_view> artifact = artifact_of(*job.built, job.mode);
   return std::any_of(artifact.begin(), artifact.end(), uses_heap) ||
          (job.mode == Mode::kRecordedModule && job.built->plan->is_cooperative) ||

@@ -52,8 +52,8 @@ std::optional<PackedItem> first_item(std::string_view bytes) {
   return item;
 }
 
-/// The binary values of at least kSharedPieceBytesMin, in order. Rationale: a recorded plan's reader copies its values, so these
-/// have no place in the file any more.
+/// The binary values of at least kSharedPieceBytesMin, in order. Rationale: the reader of recorded plans copies values,
+/// so it does not tell where they lie in the file.
 std::vector<std::string_view> large_binaries(std::string_view plan) {
   std::vector<std::string_view> found;
   if (!plan.starts_with(recorded::kMagic)) return found;

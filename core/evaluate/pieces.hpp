@@ -15,7 +15,7 @@ namespace hone {
 
 /// Smallest size of a piece that files share (bytes). A smaller one is not worth an entry in a table.
 inline constexpr std::size_t kSharedPieceBytesMin = std::size_t{64} << 10;
-/// Most pieces with the same hash that files share. By chance there is one. Files do not share further ones.
+/// Most pieces with the same hash that files share. Without an attack there is one. Further pieces are not shared.
 inline constexpr std::size_t kSharedPiecesOfAHash = 4;
 
 /// A file's bytes are all pieces, one after the other. They do not change, and copies share them.
@@ -39,7 +39,7 @@ class Pieces {
   std::vector<Piece> all_;
 };
 
-/// Finds equal parts of recorded plans, and keeps each once. A part goes with the last plan that has it. [any thread]
+/// Finds equal parts of recorded plans, and keeps each once. A part is freed with its last plan. [any thread]
 ///
 ///   SharedPieces images;
 ///   plan->bytes = images.share(file);
@@ -55,8 +55,8 @@ class SharedPieces {
   Pieces::Piece shared(std::string_view bytes) HONE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
-  /// By the hash of their bytes. Rationale: equal bytes are compared, so a collision costs time, which kSharedPiecesOfAHash limits,
-  /// or memory. SHA-256 would take longer than some recordings.
+  /// By the hash of their bytes. Rationale: pieces with equal hashes are compared byte by byte. So a collision only
+  /// costs time, which kSharedPiecesOfAHash limits, or memory. SHA-256 would take longer than some recordings.
   std::multimap<std::size_t, std::weak_ptr<const std::string>> pieces_ HONE_GUARDED_BY(mutex_);
 };
 

@@ -113,8 +113,8 @@ bool killed_without_cause(const DeviceResult& result) {
   return exit && exit->signal == SIGKILL && !exit->out_of_memory && !exit->killed_by_machine;
 }
 
-/// Rationale: the known answer must not fail for lack of what other lanes use. A confirmation run may share the device like a first
-/// run, because both are timed while no other lane has work on it.
+/// Rationale: the known answer must not fail because other lanes use the device or its memory. A confirmation run may
+/// share the device like a first run, because both are timed while no other lane has work on the device.
 History begin_run(RunKind run, Mode mode, bool proves_faults) {
   History history;
   history.mode = mode;

@@ -4,10 +4,10 @@
 // evaluations. After each, decide() says whether the result stands. If it does not, the next evaluation is isolated more,
 // or is one more attempt. Isolation is never lowered within a run, and attempts have a limit, so a run ends:
 //
-//                      modules               native code
-//   first run          1 + 2 + 2 + 2 = 7     1 + 2 + 1 + 2 = 6
-//   confirmation run   1 + 0 + 1 + 2 = 4     1 + 1 + 1 + 2 = 5
-//   known answer       1 + 0 + 1 + 0 = 2     1 + 1 + 1 + 0 = 3     at most one in a step
+//                      recorded plans        modules               native code
+//   first run          1 + 2 + 2 + 2 = 7     1 + 2 + 2 + 2 = 7     1 + 2 + 1 + 2 = 6
+//   confirmation run   1 + 1 + 2 + 2 = 6     1 + 0 + 1 + 2 = 4     1 + 1 + 1 + 2 = 5
+//   known answer       1 + 1 + 1 + 0 = 3     1 + 0 + 1 + 0 = 2     1 + 1 + 1 + 0 = 3     at most one in a step
 //
 // that is: one evaluation, and one more for each level that ProcessUse and DeviceUse can still rise, and for each attempt.
 #pragma once

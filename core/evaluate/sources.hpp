@@ -20,14 +20,14 @@ struct PlannedSource {
   FormPlans plans;  ///< a reference has more forms than kEntry
 };
 
-/// One of a task's own codes, built.
+/// A task's reference or baseline, built.
 struct TrustedCode {
   FormPlans plans;
   std::shared_ptr<const Built> built;
 };
 
-/// A task's own codes as its job brings them to a lane. Null: there is none, or its build failed or is incomplete. The lane
-/// then builds the code itself, and reports a failure.
+/// A task's reference and baseline, as a job brings them to a lane. Null: there is none, or its build failed or is
+/// incomplete. The lane then builds it itself, and reports a failure.
 struct TrustedCodes {
   std::shared_ptr<const TrustedCode> reference, baseline;
 

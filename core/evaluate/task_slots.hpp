@@ -90,7 +90,7 @@ class TaskSlots {
                               const SlotRequest& request) const;
   Status install_new(const SlotRequest& request, Installed& made);
   Status install_over(const std::string& old_key, const SlotRequest& request, Installed& made);
-  /// One of the task's own codes, built.
+  /// The task's reference or baseline, built.
   struct Code {
     FormPlans plans;
     std::shared_ptr<const Built> built;

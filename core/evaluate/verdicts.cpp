@@ -73,7 +73,7 @@ std::optional<Verdict> verdict_of_build(const Built& built, const std::string& s
     verdict.reason = "the compiler failed in every attempt without an error message for the source";
   } else if (built.failure == BuildFailure::kTimedOut) {
     verdict.reason = "the compiler needed more than " + as_text(options.build_seconds) +
-                     " s of processor time, or waited for twice as long";
+                     " s of processor time, or waited for twice as long for something else";
   } else if (built.failure == BuildFailure::kKilled ||
              built.failure == BuildFailure::kOutOfMemory) {
     verdict.reason = "the compiler was ended: it needed more than " +

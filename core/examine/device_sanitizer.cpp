@@ -33,7 +33,7 @@ std::uint64_t bits_of(const From& from) {
   return bits;
 }
 
-/// The bits that a kernel gets for a scalar. A drawn scalar has the middle of its range.
+/// The bits that a kernel gets for a scalar. A scalar with a random value gets the middle of its range.
 Result<std::uint64_t> bits_of_scalar(const Scalar& scalar, const Dims& dims) {
   double value = (scalar.low + scalar.high) / 2;
   if (!scalar.value.empty()) {
@@ -155,7 +155,7 @@ Value value_of_kernels(const std::vector<PlanKernel>& kernels) {
   return list;
 }
 
-/// A hexadecimal number after "0x"; nullopt if there is none.
+/// The hexadecimal number, with "0x", right after `what`; nullopt if there is none.
 std::optional<std::uint64_t> address_after(std::string_view text, std::string_view what) {
   const std::size_t at = text.find(what);
   if (at == std::string_view::npos) return std::nullopt;
@@ -170,7 +170,7 @@ std::optional<std::uint64_t> address_after(std::string_view text, std::string_vi
   return number;
 }
 
-/// The last place "in NAME:LINE" of the text; 0: there is none in this source.
+/// The line of the last "in NAME:LINE" in the text; 0: no such place in this source.
 std::int64_t line_in(std::string_view text, std::string_view source_name) {
   const std::string place = " in " + std::string(source_name) + ":";
   const std::size_t at = text.rfind(place);

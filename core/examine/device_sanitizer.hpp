@@ -32,8 +32,8 @@ struct DeviceSanitizerProgram {
   std::size_t left_out = 0;                           ///< calls that did not fit in the limit
 };
 
-/// For the calls of sanitizer_calls(), with the inputs of sanitizer_input(). invalid_argument: the device cannot start a
-/// launch of the plan.
+/// Makes the calls of sanitizer_calls() with the inputs of sanitizer_input(). invalid_argument: the device cannot start
+/// a launch of the plan.
 Result<DeviceSanitizerProgram> device_sanitizer_program(const Task& task, const Plan& plan,
                                                         const PlanLimits& limits,
                                                         const FillTensor& fill,
@@ -58,8 +58,9 @@ std::string device_sanitizer_error(const DeviceSanitizerRun& run);
 
 /// The findings in the reports, at most `count_max`. The same kind at the same line counts once.
 ///
-/// Rationale: a report has names that the submission chooses, for functions and files. Findings have only numbers, the
-/// names of the task's tensors, and words of hone, and a kind of at most 40 letters if hone does not know the kind.
+/// Rationale: a report has names that the submission chooses, for functions and files. Findings have only numbers,
+/// words of hone, and names of the task's tensors and the plan's scratch buffers. A kind of error that hone does not
+/// know has at most 40 letters.
 std::vector<SanitizerFinding> device_sanitizer_findings(const std::vector<DeviceSanitizerRun>& runs,
                                                         const DeviceSanitizerProgram& program,
                                                         std::string_view source_name,

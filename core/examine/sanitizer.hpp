@@ -29,7 +29,8 @@ struct SanitizerCalls {
   std::vector<SanitizerCall> calls;
   std::size_t left_out = 0;  ///< calls that did not fit in the limit
 };
-/// The calls with the shown shapes of a native task, without those whose inputs would exceed `bytes_max` together.
+/// The calls with the shown shapes of a native task. A call is left out if its tensors and the inputs of earlier calls
+/// exceed `bytes_max` together.
 /// failed_precondition: the reference makes all inputs, so that there are none here.
 Result<SanitizerCalls> sanitizer_calls(const Task& task, std::size_t bytes_max);
 
@@ -49,7 +50,7 @@ inline constexpr const char* kSanitizerInputs = "inputs.bin";
 /// What the program prints after its last call.
 inline constexpr const char* kSanitizerEnd = "hone-end";
 
-/// For the calls of sanitizer_calls(), with the inputs of sanitizer_input().
+/// Makes the calls of sanitizer_calls() with the inputs of sanitizer_input().
 Result<SanitizerProgram> sanitizer_program(const Task& task, const FillTensor& fill,
                                            std::size_t bytes_max);
 
@@ -60,7 +61,7 @@ struct SanitizerFinding {
   std::size_t call = 0;   ///< index into the program's calls; beyond them if it is not known
 };
 
-/// The last call that the program began, as an index into SanitizerProgram::calls; nullopt: none. The output is untrusted.
+/// The last call that the program began, as an index into the program's calls; nullopt: none. The output is untrusted.
 std::optional<std::size_t> sanitizer_last_call(std::string_view output);
 /// Whether hone's own part of the program printed the line.
 bool is_of_sanitizer_program(std::string_view line);

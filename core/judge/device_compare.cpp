@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSquareable = 1e300;
 
-/// The smaller of two limits, of which 0 is none.
+/// The smaller of two limits; 0 means no limit.
 double stricter_norm(double one, double other) {
   if (one <= 0 || other <= 0) return std::max(one, other);
   return std::min(one, other);
@@ -86,8 +86,9 @@ Result<std::optional<FoundMismatch>> DeviceCompare::compare(
   return std::optional<FoundMismatch>();
 }
 
-/// Whether all elements are within tolerances that no scale widens. Every other tolerance allows these, too. Rationale: most
-/// outputs of honest submissions agree so, and what a tensor is held to takes its sums, a sample of it, and both on the host.
+/// Whether all elements are within the tolerances without a scale. Every other tolerance is at least as wide.
+/// Rationale: most outputs of honest submissions agree here. Other tolerances need sums and samples of the tensors on
+/// the host.
 Result<bool> DeviceCompare::agree_strictly(const std::vector<CompareOrder>& orders,
                                            std::vector<Item> items) {
   std::vector<double> norms;

@@ -14,8 +14,8 @@ namespace hone {
 /// created.
 class SpareArenas {
  public:
-  static constexpr std::size_t kMost = 40;
-  static constexpr std::uint64_t kBytesMax = 1u << 29;
+  static constexpr std::size_t kMost = 40;              ///< spares
+  static constexpr std::uint64_t kBytesMax = 1u << 29;  ///< of all spares
 
   /// An arena of at least `bytes`, and not many more; null if there is none.
   std::unique_ptr<Arena> take(std::uint64_t bytes) {
@@ -30,7 +30,7 @@ class SpareArenas {
   }
   void keep(std::unique_ptr<Arena> spare) {
     if (spare == nullptr) return;
-    spare->set_origin(0);  // it may have been a copy of a part
+    spare->set_origin(0);  // it may have been a copy of a part of an arena
     bytes_ += spare->bytes();
     spares_.push_back(std::move(spare));
     while (spares_.size() > kMost || bytes_ > kBytesMax) {

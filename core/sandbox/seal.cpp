@@ -74,7 +74,7 @@ Status seal_candidate(const SealOptions& options) {
 
 namespace {
 
-/// The toolchain's folders, these ones, the devices' nodes, and /proc.
+/// Opens only the toolchain's folders, these folders, /sys, /dev, /proc, and the nodes and driver folders of devices.
 Status wall_off_programs(const std::vector<std::string>& readable, const std::string& writable,
                          const DeviceFiles& device) {
   std::vector<std::string> seen = readable;

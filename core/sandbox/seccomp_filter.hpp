@@ -20,7 +20,7 @@ Status filter_device();
 Status filter_builder();
 /// As filter_builder, with the calls of drivers.
 Status filter_module();
-/// As filter_module. Named pipes may be made, and sockets of this machine may be connected.
+/// As filter_module, but named pipes may be made, and Unix sockets may be connected.
 Status filter_sanitizer();
 
 }  // namespace hone

@@ -55,8 +55,8 @@ double StarvedAccount::delay_of(const ThreadSample& seen, double passed_s) {
   return counted_s;
 }
 
-/// Rationale: threads of one process also delay each other. So the delays of several threads count only up to
-/// the time for which other processes used the cores.
+/// Rationale: threads of one process also delay each other. So seconds() counts the delays of several threads only up
+/// to a limit.
 void StarvedAccount::add(const ProcessSample& seen) {
   const double passed_s = std::max(seen.at_s - last_.at_s, 0.0);
   // The time of a tree can miss a process that ends at that moment, until the next sample.

@@ -134,7 +134,7 @@ Result<Value> run_once(const Arguments& given, const Value& request, const Value
                      {"timed_out", ended.timed_out}});
 }
 
-/// The runs until one meets its time limit. Rationale: the next one would meet it as well, and holds the device.
+/// The runs until one reaches its time limit. Rationale: the next one would reach it, too, and hold the device.
 Result<Value> run_all(const Arguments& given, const Value& request) {
   const Value* artifact = request.find("artifact");
   HONE_TRY(write_file(kArtifactFile, artifact->as_bytes()));

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kRequestFileMax = std::size_t{32} << 20;
 constexpr std::size_t kPoisonedMax = std::size_t{16}
-                                     << 20;  // larger buffers start with any contents
+                                     << 20;  // bytes; the rest keeps its old contents
 constexpr char kPoison = 0x5a;
 
 hone_error no_error() {

@@ -70,9 +70,9 @@ constexpr NumberRow kNumbers[] = {
     {"evaluator/module_processes", "hone_module_processes_total", MetricType::kCounter,
      "Processes started for submitted modules."},
     {"evaluator/build_cache/hits", "hone_build_cache_hits_total", MetricType::kCounter,
-     "Builds that the build cache had."},
+     "Hits of the build cache."},
     {"evaluator/build_cache/misses", "hone_build_cache_misses_total", MetricType::kCounter,
-     "Builds that the build cache did not have."},
+     "Misses of the build cache."},
     {"evaluator/build_cache/bytes", "hone_build_cache_bytes", MetricType::kGauge,
      "Size of the build cache, limited by evaluate.cache_mb."},
 };

@@ -47,12 +47,13 @@ const std::vector<std::string>& required_templates() {
   return kNames;
 }
 constexpr std::string_view kExamples = "examples_";
-constexpr const char* kAdvice = "advice";  // need not exist
+// Need not exist.
+constexpr const char *kAdvice = "advice", *kBuildEnded = "build_ended";
 
 bool is_template(std::string_view name) {
   const std::vector<std::string>& required = required_templates();
   const bool known = std::find(required.begin(), required.end(), name) != required.end();
-  return known || name == kAdvice ||
+  return known || name == kAdvice || name == kBuildEnded ||
          (name.starts_with(kExamples) && name.size() > kExamples.size());
 }
 
@@ -294,9 +295,18 @@ std::string Messages::general_advice(const Turn& turn) const {
   return text;
 }
 
+/// A failed build without diagnostics has a template of its own, if there is one: it has no first error.
+const Template& Messages::template_of(const Turn& turn) const {
+  const auto& verdict = turn.result.verdict;
+  if (verdict && verdict->outcome == Outcome::kBuildFailed && verdict->diagnostics.empty()) {
+    if (const Template* found = find(kBuildEnded, turn.task, turn.backend)) return *found;
+  }
+  return get(template_name(turn), turn.task, turn.backend);
+}
+
 std::string Messages::feedback(const Turn& turn) const {
   const std::size_t bytes_max = turn.settings.text_bytes_max();
-  const Template& chosen = get(template_name(turn), turn.task, turn.backend);
+  const Template& chosen = template_of(turn);
   Words words;
   add_task_words(words, turn.task, turn.languages);
   words["turns_left"] = turns_left_text(turn);

@@ -51,6 +51,7 @@ class Messages {
   const Template* find(std::string_view name, const Task& task, std::string_view backend) const;
   const Template& get(std::string_view name, const Task& task, std::string_view backend) const;
   /// Advice on a timed kernel, from the template "advice" if it exists; empty: the episode has ended, or nothing was timed.
+  const Template& template_of(const Turn& turn) const;
   std::string general_advice(const Turn& turn) const;
 
   std::map<std::string, Template, std::less<>> templates_;  ///< by file name without its ".md"

@@ -35,7 +35,7 @@ TEST(BuildCache, HitsAndMisses_AreCounted) {
   EXPECT_EQ(stat(cache, "entries"), 1);
 }
 
-TEST(BuildCache, OverItsLimit_DropsTheEntryWhoseLastUseIsLongestAgo) {
+TEST(BuildCache, OverItsLimit_DropsTheLeastRecentlyUsedEntry) {
   BuildCache cache(3 * kMiB);
   cache.keep("a", built_of(kMiB));
   cache.keep("b", built_of(kMiB));

@@ -68,7 +68,6 @@ TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubted) {
   EXPECT_EQ(Suspicions(0, 0).doubt(task(), winner(1.5, 20), kCore), "");
 }
 
-/// Whatever its interval is: a few slow rounds widen it.
 TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubtedOncePerBest) {
   Suspicions suspicions(100, 0);
   EXPECT_EQ(suspicions.doubt(task(), winner(1.01, 20), kCore), "") << "as fast as its baseline";
@@ -79,6 +78,7 @@ TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubtedOncePerBest) {
   EXPECT_NE(suspicions.doubt(task("another"), winner(1.5, 20), kCore), "");
 }
 
+/// Whatever its interval is: a few slow rounds widen it.
 TEST(Suspicions, NewBestOfAKeptProcess_IsDoubted) {
   Suspicions suspicions(0, 0);
   EXPECT_EQ(suspicions.doubt(task(), winner(1.9, kSlow, 0.6), kCore, true),

@@ -277,7 +277,7 @@ TEST(TrustedCodes, ThatAJobHas_AreNotBuiltAgain) {
   EXPECT_EQ(builds.cache_stats(), before);
 }
 
-TEST(TrustedCodes, ReferenceThatDoesNotBuild_IsLeftToTheLaneWhichSaysSo) {
+TEST(TrustedCodes, ReferenceThatDoesNotBuild_IsReportedByTheLane) {
   auto broken = std::make_shared<Task>(*machine().task("add_relu"));
   broken->id = "broken";
   broken->backends["cpu"].reference.text += "#error not yet\n";

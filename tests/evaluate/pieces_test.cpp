@@ -64,7 +64,8 @@ TEST(SharedPieces, Image_GoesWithItsLastPlan) {
   EXPECT_EQ(images.count(), 0u);
 }
 
-/// Eight bytes for a place in the text whose hash they change in its highest bit only, in any text. As libstdc++ mixes them.
+/// Eight bytes that, in place of `block`, change only the highest bit of the hash's state. Inverts how std::hash of
+/// libstdc++ mixes a block.
 std::uint64_t with_highest_bit_changed(std::uint64_t block) {
   constexpr std::uint64_t kFactor = 0xc6a4a7935bd1e995;
   std::uint64_t inverse = kFactor;
@@ -171,7 +172,7 @@ TEST(SharedPieces, BinaryBehindEachKindOfItem_IsFound) {
   }
 }
 
-/// An unsure place to cut is no reason to change or lose bytes.
+/// Bytes that cannot be read as items are neither changed nor lost.
 TEST(SharedPieces, BytesThatAreNoPlan_StayTheSame) {
   SharedPieces images;
   const std::string file = plan_with({large_image('a')});

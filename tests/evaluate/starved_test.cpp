@@ -116,7 +116,7 @@ void expect_no_timeout(const Hogs& hogs) {
   ASSERT_TRUE(machine) << machine.error().message;
   const auto verdict =
       judge(**machine, task_with_limit(**machine, 0.25), busy_for(0.15), [&] { hogs.go(); });
-  hogs.stop();  // the machine's end needs cores, too
+  hogs.stop();  // stopping the test's machine needs cores, too
   if (verdict) {
     EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason;
     return;
@@ -166,7 +166,7 @@ TEST_F(Starved, HonestCompilerWithoutACore_IsAFaultNotABuildFailure) {
       << verdict.error().message;
 }
 
-/// Its builder has too little of a core, too, but its compiler only waits.
+/// Its builder gets too little processor time, too, but its compiler only waits.
 TEST_F(Starved, CompilerThatWaits_IsTimedOutAllTheSame) {
   const Hogs hogs(-15);
   EvaluatorOptions options = test::quick_options();

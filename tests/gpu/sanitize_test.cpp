@@ -215,7 +215,7 @@ TEST(SanitizeAttack, PrintedReport_SucceedsWithoutAReportOfItsOwn) {
 }
 #endif
 
-TEST(SanitizeTool, WhatCannotBeExamined_SaysWhy) {
+TEST(SanitizeTool, SubmissionThatCannotBeExamined_GetsTheReason) {
   const Task task = small_task("cuda");
   const auto why = [&](const EvaluatorOptions& options, const std::string& language,
                        IsolationLevel level = IsolationLevel::kPrivate) {

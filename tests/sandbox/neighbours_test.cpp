@@ -183,7 +183,7 @@ TEST_P(Neighbours, Gaps_ExistAtTheirLevel) {
   SpawnRequest request = probe_request(Jail::kBuilder, "build:fill-files", "8");
   request.limits.file_bytes = 1 << 20;  // of a file; a private folder has room for four
   EXPECT_EQ(outcome(run(request)), walled ? "ENOSPC" : "done");
-  // The number of files is a limit of the private folder's mount, with or without a control group.
+  // Only a private folder limits the number of files. Without one, a single setting is tested.
   const bool is_first = std::string(GetParam().freezer) == "auto" && !GetParam().image;
   if (walled || is_first) {
     EXPECT_EQ(outcome(builder("build:make-files", "16400")), walled ? "ENOSPC" : "done");

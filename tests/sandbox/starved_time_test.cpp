@@ -167,7 +167,7 @@ TEST(StarvedAccount, ThreadThatACpuQuotaStops_IsStarvedThoughItsCoreIsIdle) {
 }
 
 TEST(StarvedAccount, TreeWhoseProcessEndsDuringASample_CountsItsTimeOnce) {
-  // The second sample misses the time of a process that was just ended.
+  // The third sample misses the time of a process that has just ended.
   const auto at = [](double s, double ran_s) {
     ProcessSample seen = moment(s, ran_s, {thread(0, s, true, 1, 7)});
     seen.one_thread = false;

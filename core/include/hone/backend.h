@@ -112,11 +112,12 @@ typedef struct hone_backend_factory {
    *   "driver_folders": [str]: folders below /usr, /opt or /sys that the driver reads, besides the system's libraries.
    *   "replays_plans": bool: it replays recorded plans of modules (recorded_plan.hpp).
    *   "reports": [str]: the reports that build can add (see build).
-   *   "sanitizer": {"parameter": str, "program": str, "help": str, "runs": [{"name": str, "arguments": [str]}]}: a program that
-   *     checks the memory accesses of device code. "parameter": the name of the parameter that can name another one; "program": its path,
-   *     "" if none was found; "help": instructions to install it. hone starts it once for each run, with the run's arguments, in which
-   *     "{report}" stands for the path of a file that the program writes, and then a command that launches a submission's plan.
-   *     hone reads reports in the format of compute-sanitizer.
+   *   "sanitizer": {"parameter": str, "program": str, "help": str, "runs": [{"name": str, "arguments": [str]}]}: a
+   *     program that checks the memory accesses of device code. "parameter": the parameter that can hold the path of
+   *     another one; "program": its path, "" if none was found; "help": instructions to install it. hone starts it once
+   *     for each run, with the run's arguments, in which "{report}" stands for the path of a file that the program
+   *     writes, and then a command that launches a submission's plan. hone reads reports in the format of
+   *     compute-sanitizer.
    *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
    *     first language. For a member that is missing, build gets the file as it is, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);

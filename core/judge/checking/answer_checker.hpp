@@ -25,12 +25,12 @@ class AnswerChecker {
   Judgement check(std::vector<PreparedRound>& prepared, const Arena& outputs) const;
   /// The same for a timed round: inspect_timed() and compare_timed().
   Judgement check_timed(PreparedRound timed, const Arena& outputs) const;
-  /// Checks that canaries and inputs are intact after a timed round, before others have their inputs in the same place.
+  /// Checks that canaries and inputs are intact after a timed round, before the next round's inputs overwrite them.
   Judgement inspect_timed(const PreparedRound& timed, const Arena& outputs) const;
   /// Compares the outputs of a timed round. `answers`: the baseline's outputs for the same inputs, which are compared first; null:
   /// none. They count only where answers_by_baseline().
   Judgement compare_timed(PreparedRound timed, const Arena& outputs, const Arena* answers) const;
-  /// Whether the baseline's outputs may answer: its code computes the same as the reference, and the device has both.
+  /// Whether the baseline's outputs may replace the reference's: it computes the same, and the device has both.
   bool answers_by_baseline() const;
 
  private:

@@ -8,9 +8,9 @@
 namespace hone {
 namespace {
 
-// Time of a pair besides its calls, at least: inputs are loaded, and empty rounds run.
+// Least time of a pair besides its calls (s): inputs are loaded, and empty rounds run.
 constexpr double kPairCostSeconds = 2e-3;
-// Divisor of the largest share of the device's memory for copies of outputs (memory_budget.cpp reserves as much).
+// Copies of outputs take at most this part of the device's memory: 1/64 (memory_budget.cpp reserves as much).
 constexpr std::uint64_t kCopiesShareOfMemory = 64;
 
 std::uint64_t outputs_bytes(const Layout& layout) {
@@ -93,8 +93,8 @@ Judgement AheadRounds::prepare_one(std::uint64_t secret, const std::vector<std::
   return correct_so_far();
 }
 
-/// Rationale: to allocate memory takes longer than a round, and to free it makes the device slower for a while. So copies are made
-/// once before the pairs, of whatever the outputs are, for the sake of their memory.
+/// Rationale: to allocate memory takes longer than a round, and to free it makes the device slower for a while. So the
+/// memory is allocated before the pairs, by copies of outputs that are not used.
 void AheadRounds::make_room_for_copies(const Layout& layout) {
   const std::uint64_t bytes = 2 * outputs_bytes(layout);
   if (copies_bytes_ + bytes > copies_bytes_max_) return;
@@ -104,8 +104,8 @@ void AheadRounds::make_room_for_copies(const Layout& layout) {
   free_.push_back(std::move(copies));
 }
 
-/// Whether there is memory for the copies of this round. Rationale: a long round must not take that of a single-call round, which
-/// is too small: more would be allocated, beyond the limit and between two timed rounds.
+/// Takes memory for the copies of this round; false: there is none. Rationale: the memory of a single-call round is too
+/// small for a long one. More would then be allocated, beyond the limit and between two timed rounds.
 bool AheadRounds::take_copies(const Layout& layout, Copies& copies) {
   const auto found = std::find_if(free_.begin(), free_.end(), [&](const Copies& each) {
     return each.submission->bytes() >= outputs_bytes(layout);
@@ -123,7 +123,7 @@ Status AheadRounds::copy_outputs(const Layout& layout, Copies& copies) const {
   return workbench.snapshot(m_.input.baseline.runner->arena(), begin, bytes, copies.baseline);
 }
 
-/// Rounds that are not ahead are prepared in front of those that are.
+/// Inputs that were not made ahead lie in front of those that were.
 Result<PreparedRound> AheadRounds::prepare(std::uint64_t secret, std::vector<std::size_t> families,
                                            std::uint64_t at) {
   const bool is_of_pair = at == 0;

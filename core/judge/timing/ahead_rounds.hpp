@@ -14,11 +14,12 @@
 namespace hone {
 
 /// For rounds under host code of hone's own. Rationale: other judges wait while one times its pairs. To make inputs and to compare
-/// outputs takes ten times as long as the rounds of a small task, and needs no exclusive use of the device.
+/// outputs takes over ten times as long as the rounds of a small task, and needs no exclusive use of the device.
 ///
 /// Inputs lie in the reference's arena, one round behind the other, as far as they fit: no submission can read them there. Outputs
 /// of both sides are copied right after their rounds, so that nothing can change them until they are compared. A round
-/// without memory for either is prepared and checked in its pair. One thread.
+/// whose inputs do not fit is prepared and checked in its pair, and one without memory for copies is checked there.
+/// One thread.
 class AheadRounds : public RoundSupply {
  public:
   explicit AheadRounds(const Measurement& measurement);
@@ -39,7 +40,7 @@ class AheadRounds : public RoundSupply {
  private:
   struct Ahead {
     PreparedRound prepared;
-    double seconds;  ///< that this took
+    double seconds;  ///< time in which its inputs were made
   };
   /// Memory for the outputs of both sides.
   struct Copies {
@@ -62,8 +63,7 @@ class AheadRounds : public RoundSupply {
   const Measurement m_;
   std::deque<Ahead> ahead_;
   std::uint64_t begin_ = 0,
-                end_ =
-                    0;  ///< of these inputs in the reference's arena; before them: rounds of pairs
+                end_ = 0;  ///< of these inputs in the reference's arena; other inputs lie before
   std::deque<Copies> free_;
   std::vector<Copied> copied_;
   const std::uint64_t copies_bytes_max_;

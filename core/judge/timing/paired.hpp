@@ -1,12 +1,13 @@
 // Pairs of rounds: A·B B·A A·B … with fresh secret inputs in every pair, every timed output checked.
 //
 // Theory of operation. A is the baseline, B the submission, each in its own process with its own arena. Both are frozen
-// except in their own round. Before a pair the judge prepares new inputs; before a round it copies them to its side and
-// poisons the outputs. B stays frozen until its outputs have been compared or copied, after both rounds: what runs before a
-// round (the reference above all) changes caches and with them the time, by a third where it was measured. So both sides come
-// right after the same work, and in turns. A round has as many calls as take some milliseconds, so that the cost of freezing (the
-// floor, measured with empty rounds) is small. Single-call rounds must show the same speedup, because a submission that does a
-// round's work in its first call would gain otherwise.
+// except in their own round. Before a pair (on a device, before all pairs: ahead_rounds.hpp) the judge prepares new
+// inputs; before a round it copies them to its side and poisons the outputs. B stays frozen until its outputs have been
+// compared or copied, after both rounds: what runs before a round (the reference above all) changes caches and with
+// them the time, by a third where it was measured. So both sides come right after the same work, and in turns. A round
+// has as many calls as take some milliseconds, so that the cost of freezing (the floor, measured with empty rounds) is
+// small. Single-call rounds must show the same speedup, because a submission that does a round's work in its first call
+// would gain otherwise.
 #pragma once
 
 #include <memory>

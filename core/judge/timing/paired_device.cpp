@@ -26,7 +26,7 @@ class DeviceTimer : public RoundTimer {
 /// Neither side runs anything until this judge has the device for timing. Other judges wait while it times the pairs.
 class PairsOnDevice : public PairedProtocol {
  public:
-  /// `supply` is `rounds`.
+  /// `rounds` is the object that `supply` owns.
   PairsOnDevice(const Measurement& m, AheadRounds& rounds, std::unique_ptr<RoundSupply> supply)
       : PairedProtocol(m, std::make_unique<DeviceTimer>(m), std::move(supply)),
         contention_(m.contention),
@@ -48,7 +48,7 @@ class PairsOnDevice : public PairedProtocol {
  private:
   Contention& contention_;
   const SessionInput& input_;
-  AheadRounds& rounds_;  ///< the base class has it
+  AheadRounds& rounds_;  ///< owned by the base class
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ class HostTimer : public RoundTimer {
   RoundClock& clock_;
 };
 
-/// Prepares rounds in their pairs, and checks them there while the submission is frozen.
+/// Prepares and checks each round in its pair. The submission is frozen meanwhile.
 class InPlaceSupply : public RoundSupply {
  public:
   explicit InPlaceSupply(const Measurement& m) : input_(m.input), answers_(m.answers) {}

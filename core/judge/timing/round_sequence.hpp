@@ -15,7 +15,7 @@ struct NextPair {
   std::vector<std::size_t> families;  ///< of each call
 };
 
-/// The same for the same session. A copy says what comes, without taking it. One thread.
+/// Equal for equal sessions. A copy tells the next rounds without advancing the original. One thread.
 class RoundSequence {
  public:
   /// `calls`: of a long round.

@@ -17,7 +17,7 @@ class RoundSupply {
                                         std::uint64_t at) = 0;
   /// Checks the submission's round that was just timed, now or later.
   virtual Judgement check(PreparedRound timed) = 0;
-  /// The time that was spent, before the pairs, on the inputs of the last prepared round of a pair; 0: none.
+  /// The time that was spent, before the pairs, on the inputs of the last prepared round of a pair (s); 0: none.
   virtual double ahead_seconds() const { return 0; }
 };
 

@@ -28,7 +28,7 @@ std::vector<std::string> paths_in(const std::string& folder,
 /// The nodes `folder`/`prefix`NUMBER, but not that of `number`. Nothing if that one does not exist.
 std::optional<std::vector<std::string>> other_nodes(const std::string& folder,
                                                     const std::string& prefix, int number);
-/// The member "sanitizer" of the description; nil if the vendor has none.
+/// The member "sanitizer" of the description; nil if the vendor has none that hone supports.
 hone::plugin::Value sanitizer();
 /// The kernel module's version; "" where there is none.
 std::string module_version();

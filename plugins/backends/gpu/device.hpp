@@ -42,7 +42,7 @@ struct hone_buffer {
   std::uint64_t mapped;  ///< in whole units of the device's granularity
   hone_gpu::gpuMemory memory = 0;
   std::uint64_t address = 0;
-  bool is_exact = false;  ///< an allocation of the driver, with `bytes` bytes
+  bool is_exact = false;  ///< allocated by the driver, with exactly `bytes` bytes
 };
 
 /// Rationale of its size: where the driver cannot tell what arguments a kernel has, a launch that

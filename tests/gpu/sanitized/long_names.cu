@@ -1,4 +1,4 @@
-// Attack: a kernel with a long name that makes many errors, for a report of many megabytes.
+// Attack: a device function with a long name that makes many errors, for a report of many megabytes.
 // hone: launch add_relu<int> grid = ceil_div(n, 256) block = 256
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// sum with one planted fault: the threads add their parts without a barrier before it.
+// sum with one planted fault: thread 0 adds the parts of all threads without a barrier before that.
 // hone: launch row_sum grid = rows block = 256
 #include <cstdint>
 

@@ -335,7 +335,7 @@ TEST_F(AheadOfThePairs, WrongCopy_IsWrong) {
   EXPECT_EQ(s.judgement.verdict.caught, caught::kWrongWhenTimed);
 }
 
-TEST_F(AheadOfThePairs, CopyThatIsNotWhatTheClockSaw_IsCheated) {
+TEST_F(AheadOfThePairs, CopyThatDiffersFromTheTimedOutputs_IsCheated) {
   s.submission.settled_in = [this](const Arena& arena) { return &arena == &s.submission.arena(); };
   s.judge();
   EXPECT_EQ(s.judgement.verdict.outcome, Outcome::kCheated);

@@ -18,7 +18,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first);
 }
 
-/// compute-sanitizer of the newest toolkit, or of Debian's package; "" if there is none.
+/// compute-sanitizer of /usr/local/cuda, else of the newest toolkit, else of Debian's package; "" if there is none.
 std::string compute_sanitizer() {
   std::vector<std::string> folders = toolkits();
   folders.emplace_back("/usr/lib/nvidia-cuda-toolkit");
@@ -32,7 +32,7 @@ std::string compute_sanitizer() {
 
 /// A run of compute-sanitizer. Its report goes to a file, apart from what kernels print.
 hone::plugin::Value run_of(const char* tool) {
-  // Memory behind each allocation that belongs to no other one, so that a far overrun is found as well.
+  // Bytes behind each allocation that belong to no other one, so that a far overrun is found as well.
   constexpr const char* kPadding = "65536";
   constexpr const char* kErrorsMax = "64";
   return hone::plugin::Value::map(
