@@ -68,13 +68,15 @@ void StarvedAccount::add(const ProcessSample& seen) {
   double halted_s = beyond_a_pause(passed_s, ran_s);
   if (seen.is_short && last_.is_short)
     halted_s = std::max(halted_s, std::min(seen.stalled_s - last_.stalled_s, passed_s));
-  if (seen.cores > 0) {
+  if (seen.cores > 0 && seen.cores == last_.cores) {
     halted_s = std::max(halted_s, (seen.stolen_s - last_.stolen_s) / seen.cores);
     others_s_ += seen.cores * passed_s - (seen.idle_s - last_.idle_s) - ran_s;
+    idle_s_ += std::max(seen.idle_s - last_.idle_s, 0.0) / seen.cores;
   }
   passed_s_ += passed_s;
   ran_s_ += ran_s;
-  delayed_s_ += delayed_s;
+  // Delays that are counted late, each of another thread, may have been at the same time.
+  delayed_s_ = std::min(delayed_s_ + delayed_s, passed_s_);
   halted_s_ += std::max(halted_s - delayed_s, 0.0);
   last_ = seen;
   last_.ran_s = ran_to_s;
@@ -82,9 +84,11 @@ void StarvedAccount::add(const ProcessSample& seen) {
 
 /// Rationale: if a process has more threads than cores, some threads are always delayed while others run. So processor time
 /// divided by the number of cores always counts as the process' own time. Its threads delay each other only while one of them
-/// runs. So a longer delay has another cause, even if cores are idle: a CPU quota of the control group, for example.
+/// runs. So a longer delay has another cause, even if cores are idle: a CPU quota of the control group, for example. Other
+/// processes delay it only while no core is idle, unless it keeps its threads on one core: that is its own doing.
 double StarvedAccount::seconds() const {
-  const double not_by_own_threads_s = std::max({others_s_, delayed_s_ - ran_s_, 0.0});
+  const double while_none_idle_s = std::min(others_s_, passed_s_ - idle_s_);
+  const double not_by_own_threads_s = std::max({while_none_idle_s, delayed_s_ - ran_s_, 0.0});
   const double by_others_s =
       last_.one_thread ? delayed_s_ : std::min(delayed_s_, not_by_own_threads_s);
   const double own_s = last_.one_thread ? 0 : ran_s_ / std::max(last_.cores, 1);

@@ -33,6 +33,7 @@ class StarvedAccount {
   double ran_s_ = 0;      ///< processor time of all threads
   double delayed_s_ = 0;  ///< some thread was ready and had no core
   double others_s_ = 0;   ///< core time that other processes used on its cores
+  double idle_s_ = 0;     ///< idle time of its cores, of each on average
   double halted_s_ = 0;   ///< the machine stood still, or waited for memory
 };
 

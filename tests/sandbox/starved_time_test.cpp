@@ -154,6 +154,42 @@ TEST(StarvedAccount, ThreadsThatDelayEachOtherOnOneOfTwoCores_AreNotStarved) {
   EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0, 1e-9);
 }
 
+/// The starved share of a process with threads that take turns on one of 14 cores, looked at every 25 ms for two seconds. Other
+/// processes use `others` cores; the rest is idle.
+double starved_by_own_turns(int threads, int turn_us, double others) {
+  constexpr int kCores = 14, kLookUs = 25'000, kEndUs = 2'000'000;
+  std::vector<ProcessSample> moments;
+  for (int at_us = 0; at_us <= kEndUs; at_us += kLookUs) {
+    const int turn = at_us / turn_us;
+    std::vector<ThreadSample> seen;
+    for (int i = 0; i < threads; ++i) {
+      // It has had the turns i, i + threads and so on. The kernel counts a delay when it is over.
+      const int turns = turn / threads + (turn % threads > i ? 1 : 0);
+      const int waits = turns == 0 ? 0 : i + (threads - 1) * (turns - 1);
+      seen.push_back(thread(1e-6 * turn_us * turns, 1e-6 * turn_us * waits, true,
+                            static_cast<std::uint64_t>(turns) + 1, 7 + i));
+    }
+    moments.push_back(moment(1e-6 * at_us, 1e-6 * at_us, std::move(seen)));
+    moments.back().cores = kCores;
+    moments.back().idle_s = 1e-6 * at_us * (kCores - 1 - others);
+  }
+  return starved(moments) / (1e-6 * kEndUs);
+}
+
+TEST(StarvedAccount, ManyThreadsThatDelayEachOther_AreNotStarved) {
+  // Each look sees other threads whose delays began before the look before.
+  for (const int threads : {2, 10, 40, 200})
+    for (const int turn_us : {200, 1000, 4000})
+      EXPECT_NEAR(starved_by_own_turns(threads, turn_us, 0), 0, 1e-9)
+          << threads << " threads, " << turn_us << " us";
+}
+
+TEST(StarvedAccount, ThreadsThatKeepToOneCoreWhileOthersAreIdle_AreNotStarvedByOtherProcesses) {
+  // The process chooses the core of its threads. A third of the cores is what others and it use.
+  for (const int threads : {2, 10, 40})
+    EXPECT_LT(starved_by_own_turns(threads, 1000, 3), 1 / 3.) << threads << " threads";
+}
+
 TEST(StarvedAccount, ThreadThatACpuQuotaStops_IsStarvedThoughItsCoreIsIdle) {
   // It runs a quarter of the time. The rest is a delay, of which as much as it ran may be by its own threads.
   const auto at = [](double s) {
@@ -212,6 +248,19 @@ TEST(StarvedAccount, TimeThatAVirtualMachineDidNotGet_Counts) {
     return seen;
   };
   EXPECT_NEAR(starved({at(0), at(0.1), at(0.2)}), 0.1, 1e-12);
+}
+
+TEST(StarvedAccount, LookWithoutTheTimesOfTheCores_AddsNoTimeSinceBoot) {
+  std::vector<ProcessSample> moments;
+  for (const double at_s : {0., 0.1, 0.2}) {
+    moments.push_back(moment(at_s, 0, {thread(0, 0, false)}));
+    moments.back().one_thread = false;
+    moments.back().idle_s = 9000 + at_s;
+    moments.back().stolen_s = 5000;
+  }
+  moments[1].cores = 0;
+  moments[1].idle_s = moments[1].stolen_s = 0;
+  EXPECT_EQ(starved(moments), 0);
 }
 
 TEST(ProcessWatch, TextOfTheKernel_IsRead) {
