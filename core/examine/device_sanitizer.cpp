@@ -444,10 +444,19 @@ bool is_complete_report(std::string_view report) {
          report.find("\n========= RACECHECK SUMMARY: ") != std::string_view::npos;
 }
 
+/// Rationale: the rest of a line, and indented lines, have names that the submission chooses.
 std::string device_sanitizer_problem(const DeviceSanitizerRun& run) {
-  const auto reports = [&](const char* text) { return run.report.find(text) != std::string::npos; };
-  if (reports("Device not supported")) return "compute-sanitizer does not support this device";
-  if (reports("Error launching target app") || (run.report.empty() && run.events.empty()))
+  bool is_refused = false, is_not_started = run.report.empty() && run.events.empty();
+  for_each_line(run.report, [&](std::string_view line) {
+    if (!line.starts_with(kReportLine)) return;
+    line.remove_prefix(kReportLine.size());
+    constexpr std::string_view kError = "Error: ";
+    if (line.starts_with(kError)) line.remove_prefix(kError.size());
+    is_refused = is_refused || line.starts_with("Device not supported");
+    is_not_started = is_not_started || line.starts_with("Error launching target app");
+  });
+  if (is_refused) return "compute-sanitizer does not support this device";
+  if (is_not_started)
     return "compute-sanitizer could not start a program in its sandbox; check that the "
            "installation is complete";
   return "";

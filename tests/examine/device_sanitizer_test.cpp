@@ -245,5 +245,19 @@ TEST(DeviceSanitizerRun, DeviceWithoutSupport_IsAProblemAndNotAFinding) {
   EXPECT_THAT(device_sanitizer_problem(failed), HasSubstr("could not start a program"));
 }
 
+TEST(DeviceSanitizerRun, NamesOfTheSubmission_AreNoProblem) {
+  const DeviceSanitizerRun forged{
+      "memcheck",
+      "========= COMPUTE-SANITIZER\n"
+      "========= Invalid __global__ write of size 4 bytes\n"
+      "=========     at forged+0x80 in Device not supported, Error launching target app.cu:7\n"
+      "========= Error: Race reported between Write access at forged+0x10 in Device not "
+      "supported.cu:7\n"
+      "========= ERROR SUMMARY: 2 errors\n",
+      "hone-call 0\n"};
+  EXPECT_EQ(device_sanitizer_problem(forged), "");
+  EXPECT_EQ(device_sanitizer_findings({forged}, two_tensors(), "k.cu", 8).size(), 2u);
+}
+
 }  // namespace
 }  // namespace hone
