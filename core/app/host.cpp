@@ -68,6 +68,7 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
 std::vector<std::string> paths_of_builders(const BackendConfig& config) {
   std::vector<std::string> folders;
   for (const BackendParameter& parameter : config.description.parameters) {
+    if (parameter.name == config.description.sanitizer.parameter) continue;
     const Value* value = config.options.find(parameter.name);
     if (parameter.path == PathKind::kNone || value == nullptr) continue;
     const Value::Array one{*value};

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
 #include "conformance/check_process.hpp"
+#include "evaluate/device_sanitizing.hpp"
 #include "judge/known_answer.hpp"
 #include "plugin/backend.hpp"
 #include "terminal/terminal.hpp"
@@ -107,12 +108,13 @@ void find_sanitizer(const Value& described, const BackendConfig* config, Backend
   if (about == nullptr || !about->is_map()) return;
   report.supports_sanitizer = true;
   report.sanitizer_help = text_in(*about, "help");
-  std::string program = text_in(*about, "program");
+  DeviceSanitizer sanitizer;
+  sanitizer.program = text_in(*about, "program");
   if (config != nullptr) {
     const std::string named = text_in(config->options, text_in(*about, "parameter"));
-    if (!named.empty() && named != "auto") program = named;
+    if (!named.empty() && named != "auto") sanitizer.program = named;
   }
-  if (!program.empty() && access(program.c_str(), X_OK) == 0) report.sanitizer = program;
+  if (expect_sanitizer(sanitizer)) report.sanitizer = sanitizer.program;
 }
 
 BackendReport examine_backend(const Config& config, const Registry& registry,

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/log.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/await_answer.hpp"
 #include "judge_protocol/defences.hpp"
@@ -22,8 +23,16 @@ constexpr std::int64_t kSanitizerFilesMax = std::int64_t{128} << 20;
 constexpr int kSanitizerProcessesMax =
     512;  // threads of the driver and of the sanitizer among them
 
+/// Without symbolic links. Rationale: the sandbox has neither their folder nor /etc/alternatives.
+std::filesystem::path real_path(const std::string& program) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(program, error);
+  return error ? std::filesystem::path(program) : real;
+}
+
 SpawnRequest spawn_of(const EvaluatorOptions& options, const DeviceSpec& spec,
                       const std::vector<std::string>& hidden_nodes) {
+  const std::filesystem::path program = real_path(options.sanitizer.program);
   SpawnRequest spawn;
   spawn.jail = Jail::kBuilder;
   spawn.label = "sanitizer";
@@ -33,11 +42,10 @@ SpawnRequest spawn_of(const EvaluatorOptions& options, const DeviceSpec& spec,
   spawn.readable = {
       options.backend_library.parent_path().string(),
       (options.libexec.parent_path() / "lib").string(),
-      std::filesystem::path(options.sanitizer.program).parent_path().string(),
+      program.parent_path().string(),
   };
   spawn.arguments = {options.backend_library.string(),
-                     hidden_nodes.empty() ? std::to_string(spec.index) : "0",
-                     options.sanitizer.program};
+                     hidden_nodes.empty() ? std::to_string(spec.index) : "0", program.string()};
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
   spawn.cpus = cores_without_other_devices(options.devices, spec.index);
   spawn.limits.memory_bytes = kSanitizerMemoryMax;
@@ -89,10 +97,13 @@ Result<SanitizerReply> read_reply(const std::string& bytes) {
 }  // namespace
 
 Status expect_sanitizer(const DeviceSanitizer& sanitizer) {
-  const std::string& program = sanitizer.program;
-  if (!program.empty() && ::access(program.c_str(), X_OK) == 0) return {};
+  const std::filesystem::path program = sanitizer.program;
+  std::error_code ignored;
+  if (program.is_absolute() && std::filesystem::is_regular_file(program, ignored) &&
+      ::access(program.c_str(), X_OK) == 0)
+    return {};
   return failed_precondition((program.empty() ? std::string("no sanitizer of the device was found")
-                                              : "cannot run " + program) +
+                                              : "cannot run " + program.string()) +
                              "; " + sanitizer.help);
 }
 
@@ -125,6 +136,10 @@ Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOpt
   process->kill();
   // Its kernels must not run while the next submission is measured.
   const auto exit = process->wait(kProcessEndSeconds);
+  if (!exit) {
+    log_warning("evaluate", "process " + std::to_string(process->pid()) +
+                                " (sanitizer) has not ended; it may still use the device");
+  }
   if (!sent) {
     return unavailable("sanitizer: " + sent.error().message +
                        (exit && !exit->output.empty() ? "; its output: " + exit->output : ""));

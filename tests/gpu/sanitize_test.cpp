@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
@@ -21,12 +22,19 @@ using testing::Not;
 /// An evaluator on the emulated driver, with the pretended sanitizer in a folder of its own.
 class SanitizedGpu {
  public:
-  explicit SanitizedGpu(std::vector<std::string> off = {})
+  /// `linked`: the program's path is a symbolic link in another folder.
+  explicit SanitizedGpu(std::vector<std::string> off = {}, bool linked = false)
       : folder_(std::move(ScratchFolder::make()).value()) {
     EvaluatorOptions options = emulated_options("cuda");
     options.sanitizer.program = folder_.path() / "pretend_sanitizer";
     std::filesystem::copy_file(build_dir() / "tests/pretend_sanitizer", options.sanitizer.program);
     std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+    if (linked) {
+      links_ = std::move(ScratchFolder::make()).value();
+      const std::filesystem::path link = links_->path() / "compute-sanitizer";
+      std::filesystem::create_symlink(options.sanitizer.program, link);
+      options.sanitizer.program = link;
+    }
     if (auto without = Defences::without(off)) options.measure.defences = *without;
     auto launcher = Launcher::start({});
     if (!launcher) {
@@ -70,6 +78,7 @@ class SanitizedGpu {
   }
 
   ScratchFolder folder_;
+  std::optional<ScratchFolder> links_;
   std::unique_ptr<Launcher> launcher_;
   std::unique_ptr<Evaluator> evaluator_;
   std::shared_ptr<const Task> task_ = std::make_shared<const Task>(small_task("cuda"));
@@ -203,6 +212,15 @@ TEST_F(SanitizeOnDevice, KernelThatPrintsAReport_MakesNoFinding) {
   EXPECT_THAT(to_json(found.facts), Not(HasSubstr("Invalid")));
 }
 
+TEST(SanitizeTool, ProgramThatIsALink_RunsInTheSandbox) {
+  SanitizedGpu gpu({}, true);
+  if (!gpu.is_private()) GTEST_SKIP() << "needs isolation 'private'";
+  const Examination found = gpu.sanitize(kBaseline);
+  const Value* finished = found.facts.find("finished");
+  ASSERT_NE(finished, nullptr) << to_json(found.facts);
+  EXPECT_EQ(*finished, Value(true)) << to_json(found.facts);
+}
+
 #if defined(HONE_TEST_BUILD)
 TEST(SanitizeAttack, PrintedReport_SucceedsWithoutAReportOfItsOwn) {
   SanitizedGpu gpu({"own_report"});
@@ -229,6 +247,10 @@ TEST(SanitizeTool, SubmissionThatCannotBeExamined_GetsTheReason) {
   EXPECT_THAT(why(options, "cuda"), HasSubstr("cuda.compute_sanitizer"));
   options.sanitizer.program = "/no/such/compute-sanitizer";
   EXPECT_THAT(why(options, "cuda"), HasSubstr("cannot run /no/such/compute-sanitizer"));
+  options.sanitizer.program = "compute-sanitizer";
+  EXPECT_THAT(why(options, "cuda"), HasSubstr("cannot run compute-sanitizer"));
+  options.sanitizer.program = build_dir();
+  EXPECT_THAT(why(options, "cuda"), HasSubstr("cannot run /")) << "it is a folder";
   options.sanitizer.program = build_dir() / "tests/pretend_sanitizer";
   EXPECT_EQ(why(options, "cuda"), "");
   EXPECT_THAT(why(options, "python"), HasSubstr("the submission is a Python module"));
