@@ -213,11 +213,16 @@ Result<SanitizerReply> Device::sanitize(const DeviceJob& job,
     pool_.wait_until_open();
     return lock_.lock_for_timing();
   }));
+  if (is_over(job)) return unavailable("cancelled");
   work_.set_step("run under the sanitizer");
   work_.allow(sanitizer_seconds(options_.sanitizer));
-  auto reply = sanitize_on_device(
-      launcher_, options_, spec_, other_nodes_of(facts_).value_or(std::vector<std::string>{}),
-      program, job.built->artifact, [this](Process* process) { running_.set(process); });
+  auto reply = sanitize_on_device(launcher_, options_, spec_,
+                                  other_nodes_of(facts_).value_or(std::vector<std::string>{}),
+                                  program, job.built->artifact, [&](Process* process) {
+                                    running_.set(process);
+                                    if (process != nullptr && is_over(job))
+                                      process->kill();  // cancelled during its start
+                                  });
   if (is_over(job)) return unavailable("cancelled");
   return reply;
 }
