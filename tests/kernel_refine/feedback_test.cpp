@@ -119,6 +119,12 @@ TEST(Feedback, BuildFailed_MatchesTheGoldenFile) {
   expect_golden("build_failed", c.feedback());
 }
 
+TEST(Feedback, BuildEndedWithoutAMessage_MatchesTheGoldenFile) {
+  expect_golden(
+      "build_ended",
+      of(Outcome::kBuildFailed, "the compiler needed more than 3 s of processor time").feedback());
+}
+
 TEST(Feedback, CrashBySignal_MatchesTheGoldenFile) {
   Case c = of(Outcome::kCrashed, "signal SIGSEGV in a check of shape n=1003");
   c.result.verdict->signal = "SIGSEGV";
