@@ -267,13 +267,14 @@ std::map<std::string, Act> socket_acts() {
        [](const std::string&) -> long {
          sockaddr_un address{};
          address.sun_family = AF_UNIX;
-         std::strcpy(address.sun_path + 1, "hone-probe");
-         const auto* to = reinterpret_cast<const sockaddr*>(&address);
+         auto* to = reinterpret_cast<sockaddr*>(&address);
+         socklen_t size = sizeof address;
          const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
-         if (listener < 0 || ::bind(listener, to, sizeof address) != 0 ||
-             ::listen(listener, 1) != 0)
+         // Without a name, the kernel chooses one that no other test has.
+         if (listener < 0 || ::bind(listener, to, sizeof address.sun_family) != 0 ||
+             ::listen(listener, 1) != 0 || ::getsockname(listener, to, &size) != 0)
            return -1;
-         return ::connect(::socket(AF_UNIX, SOCK_STREAM, 0), to, sizeof address);
+         return ::connect(::socket(AF_UNIX, SOCK_STREAM, 0), to, size);
        }},
       {"pipe-node", [](const std::string&) -> long { return ::mkfifo("pipe", 0600); }},
       {"device-node",
