@@ -11,6 +11,7 @@
 #include "base/descriptors.hpp"
 #include "base/files.hpp"
 #include "config/yaml.hpp"
+#include "evaluate/device_sanitizing.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "kernel_refine/kernel_refine.hpp"
@@ -112,9 +113,7 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.backend_library = config.library;
   options.readable = paths_of_builders(config);
   options.toolchains[options.language].options = config.options;
-  const Value* sanitizer = config.options.find(options.sanitizer.parameter);
-  if (sanitizer != nullptr && sanitizer->is_string() && sanitizer->as_string() != "auto")
-    options.sanitizer.program = sanitizer->as_string();
+  use_named_program(options.sanitizer, config.options);
   std::vector<int> cores = cores_of(0);
   if (cores.empty()) cores = {0};
   const std::size_t cpus = cores.size();

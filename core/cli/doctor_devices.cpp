@@ -110,10 +110,8 @@ void find_sanitizer(const Value& described, const BackendConfig* config, Backend
   report.sanitizer_help = text_in(*about, "help");
   DeviceSanitizer sanitizer;
   sanitizer.program = text_in(*about, "program");
-  if (config != nullptr) {
-    const std::string named = text_in(config->options, text_in(*about, "parameter"));
-    if (!named.empty() && named != "auto") sanitizer.program = named;
-  }
+  sanitizer.parameter = text_in(*about, "parameter");
+  if (config != nullptr) use_named_program(sanitizer, config->options);
   if (expect_sanitizer(sanitizer)) report.sanitizer = sanitizer.program;
 }
 

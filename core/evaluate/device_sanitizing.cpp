@@ -96,6 +96,13 @@ Result<SanitizerReply> read_reply(const std::string& bytes) {
 
 }  // namespace
 
+void use_named_program(DeviceSanitizer& sanitizer, const Value& options) {
+  const Value* named = options.find(sanitizer.parameter);
+  if (named == nullptr || !named->is_string()) return;
+  if (!named->as_string().empty() && named->as_string() != "auto")
+    sanitizer.program = named->as_string();
+}
+
 Status expect_sanitizer(const DeviceSanitizer& sanitizer) {
   const std::filesystem::path program = sanitizer.program;
   std::error_code ignored;

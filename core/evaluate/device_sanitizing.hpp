@@ -25,6 +25,9 @@ struct SanitizerReply {
   bool was_starved = false;
 };
 
+/// Takes the program that the backend's `options` name, unless they say "auto".
+void use_named_program(DeviceSanitizer& sanitizer, const Value& options);
+
 /// failed_precondition: the sanitizer's program is missing; the message says how to install it.
 Status expect_sanitizer(const DeviceSanitizer& sanitizer);
 
@@ -33,7 +36,7 @@ double sanitizer_seconds(const DeviceSanitizer& sanitizer);
 
 /// Starts the process, sends it the program and the artifact, and waits for its answer. The caller holds the device.
 /// `hidden_nodes`: device nodes that the process does not see; if there are any, it finds the device under index 0.
-/// `running`: called with the process, so that another thread can end it, and with null before it is gone.
+/// `running`: called with the process, so that another thread can end it, and with null before it is destroyed.
 /// unavailable: a fault of the machine.
 Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOptions& options,
                                           const DeviceSpec& spec,

@@ -12,6 +12,11 @@ namespace {
 
 constexpr double kSquareable = 1e300;
 
+/// The norm of an output's errors, from the results of the kernel. `count`: elements of the output.
+double norm_of(const std::vector<std::uint64_t>& results, std::size_t output, std::uint64_t count) {
+  return std::sqrt(bits<double>(results[4 * output + 3]) / static_cast<double>(count));
+}
+
 /// The smaller of two limits; 0 means no limit.
 double stricter_norm(double one, double other) {
   if (one <= 0 || other <= 0) return std::max(one, other);
@@ -66,8 +71,7 @@ Result<std::optional<FoundMismatch>> DeviceCompare::compare(
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto outside = static_cast<std::int64_t>(results[4 * i]);
     const Tolerance& t = *held[i].tolerance;
-    const double norm =
-        std::sqrt(bits<double>(results[4 * i + 3]) / static_cast<double>(orders[i].count));
+    const double norm = norm_of(results, i, orders[i].count);
     const bool few = may_be_outside(orders[i].tolerance, outside, orders[i].count);
     if (few && (t.norm <= 0 || norm <= t.norm)) continue;
     Mismatch mismatch;
@@ -104,8 +108,7 @@ Result<bool> DeviceCompare::agree_strictly(const std::vector<CompareOrder>& orde
   std::vector<std::uint64_t> results(4 * items.size());
   HONE_TRY(kernels_.run_for(kCompare, items, {kernels_.address(*sums_)}, results));
   for (std::size_t i = 0; i < orders.size(); ++i) {
-    const double norm =
-        std::sqrt(bits<double>(results[4 * i + 3]) / static_cast<double>(orders[i].count));
+    const double norm = norm_of(results, i, orders[i].count);
     if (results[4 * i] != 0 || (norms[i] > 0 && !(norm <= norms[i]))) return false;
   }
   return true;

@@ -13,7 +13,7 @@ Judgement Judge::find_error(const InstallRequest& request, const Task& task,
     reference.error = request.known_error;
     return correct_so_far();
   }
-  const auto between = [this] { return device_code_ ? give_way() : Status(); };
+  const auto between = [this] { return give_way(); };
   return hone::find_error(task, static_cast<std::uint64_t>(request.seed), reference, *workbench_,
                           between);
 }

@@ -22,7 +22,7 @@ SessionHost Judge::session_host() {
   host.progress = [this](JudgeStage stage) { host_.begin(stage); };
   host.quiet = [this] { return await_quiet(); };
   host.share = [this] { return host_.share(); };
-  host.give_way = [this] { return device_code_ ? give_way() : Status(); };
+  host.give_way = [this] { return give_way(); };
   host.is_device_still = [this] { return !others_present_ || workbench_->is_still(); };
   host.end = [this] { host_.end(); };
   host.ended = [this] { return host_.await_end(); };
@@ -42,6 +42,6 @@ Judgement Judge::expect_still() {
 }
 
 /// Lets other judges measure, if any of them waits. Nothing of this judge runs on the device meanwhile.
-Status Judge::give_way() { return host_.yield(); }
+Status Judge::give_way() { return device_code_ ? host_.yield() : Status(); }
 
 }  // namespace hone

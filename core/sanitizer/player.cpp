@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/unique_fd.hpp"
 #include "plugin/backend.hpp"
+#include "plugin/call.hpp"
 
 namespace hone {
 namespace {
@@ -21,12 +22,6 @@ constexpr std::size_t kRequestFileMax = std::size_t{32} << 20;
 constexpr std::size_t kPoisonedMax = std::size_t{16}
                                      << 20;  // bytes; the rest keeps its old contents
 constexpr char kPoison = 0x5a;
-
-hone_error no_error() {
-  hone_error error{};
-  error.struct_size = sizeof error;
-  return error;
-}
 
 Status check(std::int32_t code, const hone_error& error, const std::string& what) {
   if (code == HONE_OK) return {};
@@ -73,14 +68,14 @@ class Player {
     table_ = backend_->factory();
     if (table_->create_exact_buffer == nullptr)
       return failed_precondition("the backend makes no buffers of exact sizes");
-    hone_error error = no_error();
+    hone_error error = empty_error();
     return check(table_->open_device(backend_->host(), index, &device_, &error), error,
                  "open device");
   }
 
   Status load(const Value& request) {
     const UniqueFd artifact(::open(kArtifactFile, O_RDONLY | O_CLOEXEC));
-    hone_error error = no_error();
+    hone_error error = empty_error();
     HONE_TRY(check(table_->load(device_, artifact.get(), &artifact_, &error), error, "load"));
     for (const Value& kernel : list_in(request, "kernels")) {
       std::vector<std::uint32_t> kinds;
@@ -105,7 +100,7 @@ class Player {
     std::size_t number = 0;
     for (const Value& buffer : list_in(call, "buffers")) HONE_TRY(add_buffer(buffer, number++));
     for (const Value& launch : list_in(call, "launches")) HONE_TRY(start(launch));
-    hone_error error = no_error();
+    hone_error error = empty_error();
     HONE_TRY(check(table_->wait(device_, &error), error, "run"));
     for (hone_buffer* buffer : buffers_) table_->release_buffer(buffer);
     return {};
@@ -115,7 +110,7 @@ class Player {
   Status add_buffer(const Value& buffer, std::size_t number) {
     const auto bytes =
         static_cast<std::size_t>(std::max<std::int64_t>(number_in(buffer, "bytes"), 1));
-    hone_error error = no_error();
+    hone_error error = empty_error();
     hone_buffer* made = nullptr;
     HONE_TRY(check(table_->create_exact_buffer(device_, bytes, &made, &error), error,
                    "memory for a buffer"));
@@ -155,7 +150,7 @@ class Player {
     }
     launch.count = static_cast<std::uint32_t>(values.size());
     launch.values = values.data();
-    hone_error error = no_error();
+    hone_error error = empty_error();
     const auto kernel = static_cast<std::size_t>(number_in(asked, "kernel"));
     return check(table_->launch(kernels_.at(kernel), buffers_.at(0), &launch, &error), error,
                  "launch");

@@ -123,7 +123,7 @@ Status AheadRounds::copy_outputs(const Layout& layout, Copies& copies) const {
   return workbench.snapshot(m_.input.baseline.runner->arena(), begin, bytes, copies.baseline);
 }
 
-/// Inputs that were not made ahead lie in front of those that were.
+/// Inputs that were not made ahead are placed before begin_, so they overwrite none that were.
 Result<PreparedRound> AheadRounds::prepare(std::uint64_t secret, std::vector<std::size_t> families,
                                            std::uint64_t at) {
   const bool is_of_pair = at == 0;
@@ -154,10 +154,8 @@ Judgement AheadRounds::check(PreparedRound timed) {
       return fault(made.error());
   }
   if (e.holds(Defence::kWitness)) {
-    const auto settled =
-        e.submission.outputs_unchanged_in(is_copied ? *copied.copies.submission : outputs);
-    if (!settled) return fault(settled.error());
-    if (!*settled) return late_outputs();
+    const Arena& seen = is_copied ? *copied.copies.submission : outputs;
+    if (Judgement settled = expect_settled(e.submission, seen); !passed(settled)) return settled;
   }
   if (!e.holds(Defence::kTimedAnswers)) return correct_so_far();
   if (Judgement intact = m_.answers.inspect_timed(copied.prepared, outputs); !passed(intact))

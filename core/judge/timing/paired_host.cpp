@@ -40,9 +40,8 @@ class InPlaceSupply : public RoundSupply {
   Judgement check(PreparedRound timed) override {
     const Arena& outputs = input_.submission.arena();
     if (input_.holds(Defence::kWitness)) {
-      const auto settled = input_.submission.outputs_unchanged_in(outputs);
-      if (!settled) return fault(settled.error());
-      if (!*settled) return late_outputs();
+      if (Judgement settled = expect_settled(input_.submission, outputs); !passed(settled))
+        return settled;
     }
     if (!input_.holds(Defence::kTimedAnswers)) return correct_so_far();
     return answers_.check_timed(std::move(timed), outputs);

@@ -24,7 +24,10 @@ bool has_single_rounds(const SessionInput& input, const Timings& timings) {
          input.holds(Defence::kSingleRounds);
 }
 
-Judgement late_outputs() {
+Judgement expect_settled(Runner& submission, const Arena& outputs) {
+  const auto settled = submission.outputs_unchanged_in(outputs);
+  if (!settled) return fault(settled.error());
+  if (*settled) return correct_so_far();
   Judgement late = cheated("outputs were written after the clock had stopped");
   late.verdict.caught = caught::kLateOutputs;
   return late;

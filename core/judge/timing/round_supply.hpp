@@ -21,7 +21,7 @@ class RoundSupply {
   virtual double ahead_seconds() const { return 0; }
 };
 
-/// The outcome `cheated`: outputs changed after the clock had stopped.
-Judgement late_outputs();
+/// The outcome `cheated` if outputs have changed since the clock stopped. `outputs`: the submission's arena, or a copy of it.
+Judgement expect_settled(Runner& submission, const Arena& outputs);
 
 }  // namespace hone

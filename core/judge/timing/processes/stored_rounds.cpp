@@ -56,9 +56,8 @@ Judgement StoredRounds::check(PreparedRound timed) {
     if (Status copied = copy_outputs(e.submission.arena(), timed.layout, copy_); !copied)
       return fault(copied.error());
     outputs = copy_.get();
-    const auto settled = e.submission.outputs_unchanged_in(*outputs);
-    if (!settled) return fault(settled.error());
-    if (!*settled) return late_outputs();
+    if (Judgement settled = expect_settled(e.submission, *outputs); !passed(settled))
+      return settled;
   } else {
     std::this_thread::sleep_for(kUnwitnessedDelay);
   }
