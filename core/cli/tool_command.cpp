@@ -135,7 +135,7 @@ class ToolCommand : public Command {
                                                                                           : kExitNo;
   }
 
-  /// Of sanitize: all calls finished, and nothing was found. Others find nothing that makes a kernel unclean.
+  /// Whether sanitize finished all calls and found no error. Always true for other tools.
   static bool is_clean(Tool tool, const Value& facts) {
     if (tool != Tool::kSanitize) return true;
     const Value *findings = facts.find("findings"), *finished = facts.find("finished");

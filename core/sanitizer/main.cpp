@@ -5,8 +5,8 @@
 //
 // Theory of operation. The first form seals itself, gets a request from the host, and starts the sanitizer once for each
 // run. The sanitizer starts the second form, which makes the calls. The device code is the submission's, and all host code is
-// trusted. But driver and sanitizer read an image that the submission chose, so both forms count as untrusted: they have
-// inputs of a public seed only, and the host does not believe what they send.
+// trusted. But the driver and the sanitizer parse an image that the submission chose, so both forms count as untrusted.
+// Their inputs come from a public seed, so they learn no secret. The host treats their answer as untrusted data.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>

@@ -1,4 +1,4 @@
-// The build cache: what it keeps, what it drops, and what it counts.
+// Tests of the build cache: its size limit, the order in which it drops entries, and its counters.
 #include "evaluate/build_cache.hpp"
 
 #include <gtest/gtest.h>
