@@ -21,6 +21,21 @@
 #include "sandbox/supervisor.hpp"
 
 namespace hone {
+namespace {
+
+/// A socket whose name stands for the users from `first` on; empty if another launcher has them.
+UniqueFd reserved_users(uid_t first) {
+  UniqueFd lock(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = "hone-users-" + std::to_string(first);
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (::bind(lock.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) return {};
+  return lock;
+}
+
+}  // namespace
 
 Warden::Warden(UniqueFd socket, const LauncherOptions& options, const CgroupRoots& roots,
                const Capabilities& capabilities, Image image)
@@ -56,29 +71,27 @@ Warden::~Warden() {
 }
 
 /// Two launchers on one machine must not share users, or one could kill the other's jails. A launcher
-/// reserves a block of users by binding an abstract socket with its name; the kernel releases it with the
-/// launcher.
+/// reserves blocks of users, each by binding an abstract socket with its name; the kernel releases them with
+/// the launcher. The users of all slots follow each other.
 Status Warden::choose_users() {
   constexpr uid_t kBlock = 256;
-  if (slot_taken_.size() > kBlock) {
-    return invalid_argument("slots: found " + std::to_string(slot_taken_.size()) +
-                            ", expected at most 256");
-  }
-  for (uid_t block = 0; block < 64; ++block) {
-    const uid_t first = options_.first_uid + block * kBlock;
-    UniqueFd lock(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const std::string name = "hone-users-" + std::to_string(first);
-    std::memcpy(address.sun_path + 1, name.data(), name.size());
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    if (::bind(lock.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) continue;
-    first_uid_ = first;
-    users_lock_ = std::move(lock);
+  constexpr uid_t kBlocks = 64;
+  const auto needed = static_cast<uid_t>((slot_taken_.size() + kBlock - 1) / kBlock);
+  for (uid_t block = 0; block < kBlocks; ++block) {
+    UniqueFd lock = reserved_users(options_.first_uid + block * kBlock);
+    if (!lock) {
+      users_locks_.clear();
+      continue;
+    }
+    users_locks_.push_back(std::move(lock));
+    if (users_locks_.size() < needed) continue;
+    first_uid_ = options_.first_uid + (block + 1 - needed) * kBlock;
     return {};
   }
-  return resource_exhausted("users from " + std::to_string(options_.first_uid) +
-                            ": all blocks are taken by other launchers");
+  users_locks_.clear();
+  return resource_exhausted("users from " + std::to_string(options_.first_uid) + ": found fewer than " +
+                            std::to_string(needed * kBlock) +
+                            " in a row that no other launcher has");
 }
 
 bool Warden::announce() {

@@ -96,7 +96,7 @@ class Warden {
   Ready ready_;
   std::string name_;  ///< prefix of this launcher's groups and folders: "<pid>-<random>-"
   uid_t first_uid_ = 0;
-  UniqueFd users_lock_;
+  std::vector<UniqueFd> users_locks_;  ///< one for each block of users
   std::vector<bool> slot_taken_;
   std::map<std::int64_t, std::unique_ptr<Jailed>> jailed_;
   std::deque<Outgoing> outgoing_;

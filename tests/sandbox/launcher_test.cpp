@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string_view>
 #include <thread>
 
@@ -261,6 +263,37 @@ TEST(Launcher, TwoLaunchers_ShareNoUsers) {
   ASSERT_TRUE(killer) << killer.error().message;
   ASSERT_TRUE((*killer)->wait(20));
   EXPECT_EQ((*kept)->wait(0).error().code, Code::kDeadlineExceeded);
+}
+
+uid_t user_of(const Process& process) {
+  struct stat status {};
+  EXPECT_EQ(::stat(("/proc/" + std::to_string(process.pid())).c_str(), &status), 0);
+  return status.st_uid;
+}
+
+TEST(Launcher, ManySlots_HaveUsersThatNoOtherLauncherHas) {
+  constexpr int kSlots = 257;  // one more than a block of users
+  LauncherOptions options = any_level();
+  options.slots = kSlots;
+  auto one = Launcher::start(options);
+  ASSERT_TRUE(one) << one.error().message;
+  auto two = Launcher::start(any_level());
+  ASSERT_TRUE(two) << two.error().message;
+  if ((*one)->level() < IsolationLevel::kSeparated || !(*one)->capabilities().slot_users) {
+    GTEST_SKIP() << "jails have no users of their own";
+  }
+  std::vector<std::unique_ptr<Process>> processes;
+  std::set<uid_t> users;
+  for (int i = 0; i < kSlots; ++i) {
+    auto process = (*one)->spawn(probe_request(Jail::kCandidate, "wait"));
+    ASSERT_TRUE(process) << process.error().message;
+    users.insert(user_of(**process));
+    processes.push_back(std::move(*process));
+  }
+  EXPECT_EQ(users.size(), static_cast<std::size_t>(kSlots));
+  auto other = (*two)->spawn(probe_request(Jail::kCandidate, "wait"));
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(users.count(user_of(**other)), 0u);
 }
 
 pid_t parent_of(pid_t pid) {
