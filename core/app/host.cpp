@@ -11,6 +11,7 @@
 #include "base/descriptors.hpp"
 #include "base/files.hpp"
 #include "config/yaml.hpp"
+#include "evaluate/device_counting.hpp"
 #include "evaluate/device_sanitizing.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/make_evaluator.hpp"
@@ -69,7 +70,9 @@ Status use_cpu(const Config& config, EvaluatorOptions& options) {
 std::vector<std::string> paths_of_builders(const BackendConfig& config) {
   std::vector<std::string> folders;
   for (const BackendParameter& parameter : config.description.parameters) {
-    if (parameter.name == config.description.sanitizer.parameter) continue;
+    if (parameter.name == config.description.sanitizer.parameter ||
+        parameter.name == config.description.counters.parameter)
+      continue;
     const Value* value = config.options.find(parameter.name);
     if (parameter.path == PathKind::kNone || value == nullptr) continue;
     const Value::Array one{*value};
@@ -114,6 +117,7 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.readable = paths_of_builders(config);
   options.toolchains[options.language].options = config.options;
   use_named_program(options.sanitizer, config.options);
+  use_named_library(options.counters, config.options, config.python);
   std::vector<int> cores = cores_of(0);
   if (cores.empty()) cores = {0};
   const std::size_t cpus = cores.size();

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
 #include "conformance/check_process.hpp"
+#include "evaluate/device_counting.hpp"
 #include "evaluate/device_sanitizing.hpp"
 #include "judge/known_answer.hpp"
 #include "plugin/backend.hpp"
@@ -115,6 +116,23 @@ void find_sanitizer(const Value& described, const BackendConfig* config, Backend
   if (expect_sanitizer(sanitizer)) report.sanitizer = sanitizer.program;
 }
 
+/// The same for the library that reads hardware counters.
+void find_counters(const Value& described, const BackendConfig* config, BackendReport& report) {
+  const Value* about = described.find("counters");
+  if (about == nullptr || !about->is_map()) return;
+  report.supports_counters = true;
+  report.counters_help = text_in(*about, "help");
+  DeviceCounters counters;
+  counters.library = text_in(*about, "library");
+  counters.parameter = text_in(*about, "parameter");
+  if (const Value* packages = about->find("packages");
+      packages != nullptr && packages->is_array()) {
+    for (const Value& one : packages->as_array()) counters.packages.push_back(text_or_empty(one));
+  }
+  if (config != nullptr) use_named_library(counters, config->options, config->python);
+  if (expect_counters(counters)) report.counters = counters.library;
+}
+
 BackendReport examine_backend(const Config& config, const Registry& registry,
                               const std::string& name, const Value& described, double seconds) {
   BackendReport report;
@@ -127,6 +145,7 @@ BackendReport examine_backend(const Config& config, const Registry& registry,
   const BackendConfig* own = device_config(config, name);
   if (own != nullptr && report.configured) report.wanted = own->devices;
   find_sanitizer(described, own, report);
+  find_counters(described, own, report);
   std::filesystem::path library = own != nullptr ? own->library : "";
   if (library.empty()) {
     const auto found = registry.library(PluginKind::kBackend, name);
@@ -291,6 +310,13 @@ std::vector<DoctorFinding> findings_of(const BackendReport& report) {
          found ? report.sanitizer : "none, so the tool sanitize has no answer on " + report.backend,
          found ? "" : report.sanitizer_help});
   }
+  if (report.supports_counters) {
+    const bool found = !report.counters.empty();
+    findings.push_back({report.backend + " counters",
+                        found ? DoctorFinding::kGood : DoctorFinding::kNote,
+                        found ? report.counters : "none, so profiles have no hardware counters",
+                        found ? "" : report.counters_help});
+  }
   std::size_t count = 0;
   if (const Value* devices = report.probe.find("devices")) {
     count = devices->as_array().size();
@@ -317,6 +343,7 @@ Value value_of(const BackendReport& report) {
                      {"compiler", report.compiler},
                      {"compiler_trouble", report.compiler_trouble},
                      {"sanitizer", report.sanitizer},
+                     {"counters", report.counters},
                      {"devices", devices != nullptr ? *devices : Value::array()}});
 }
 

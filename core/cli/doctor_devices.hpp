@@ -23,6 +23,9 @@ struct BackendReport {
   bool supports_sanitizer = false;  ///< a sanitizer of device code exists for this backend
   std::string sanitizer;            ///< path of the program; "" if there is none
   std::string sanitizer_help;       ///< how to install it
+  bool supports_counters = false;   ///< hone can read hardware counters of this backend's devices
+  std::string counters;             ///< path of the library; "" if there is none
+  std::string counters_help;        ///< how to install it
 };
 
 /// Theory of operation: hone itself uses no device. It starts `hone doctor --ask QUESTION` for each query, with a time limit of `seconds`. A driver that hangs or crashes costs only this answer, and no context remains.

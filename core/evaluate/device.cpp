@@ -202,8 +202,7 @@ void Device::put_away(KeptProcess process, DeviceResult& result) {
 
 /// Rationale: this lane holds the device lock for timing. So a kernel that never ends delays other lanes, but does not
 /// slow their checks or measurements.
-Result<SanitizerReply> Device::sanitize(const DeviceJob& job,
-                                        const DeviceSanitizerProgram& program) {
+Status Device::take_for_tool(const DeviceJob& job, const std::string& step, double seconds) {
   circumstances_ = {};
   work_.begin(job.task->id, job.waited);
   HONE_TRY(acquire(job));
@@ -214,17 +213,38 @@ Result<SanitizerReply> Device::sanitize(const DeviceJob& job,
     return lock_.lock_for_timing();
   }));
   if (is_over(job)) return unavailable("cancelled");
-  work_.set_step("run under the sanitizer");
-  work_.allow(sanitizer_seconds(options_.sanitizer));
+  work_.set_step(step);
+  work_.allow(seconds);
+  return {};
+}
+
+std::function<void(Process*)> Device::cancellable(const DeviceJob& job) {
+  return [this, &job](Process* process) {
+    running_.set(process);
+    if (process != nullptr && is_over(job)) process->kill();  // cancelled during its start
+  };
+}
+
+Result<SanitizerReply> Device::sanitize(const DeviceJob& job, const DeviceCalls& program) {
+  HONE_TRY(take_for_tool(job, "run under the sanitizer", sanitizer_seconds(options_.sanitizer)));
   auto reply = sanitize_on_device(launcher_, options_, spec_,
                                   other_nodes_of(facts_).value_or(std::vector<std::string>{}),
-                                  program, job.built->artifact, [&](Process* process) {
-                                    running_.set(process);
-                                    if (process != nullptr && is_over(job))
-                                      process->kill();  // cancelled during its start
-                                  });
+                                  program, job.built->artifact, cancellable(job));
   if (is_over(job)) return unavailable("cancelled");
   return reply;
+}
+
+Result<std::vector<LaunchCounters>> Device::count(const DeviceJob& job, const DeviceCalls& call) {
+  CacheSweepCode sweep;
+  HONE_ASSIGN(sweep.harness, built_harness(builds_, options_));
+  if (const Value* cache = facts_.find("cache_bytes"); cache != nullptr && cache->is_int())
+    sweep.cache_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(cache->as_int(), 0));
+  HONE_TRY(take_for_tool(job, "read hardware counters", counting_seconds()));
+  auto counted = count_on_device(launcher_, options_, spec_,
+                                 other_nodes_of(facts_).value_or(std::vector<std::string>{}), call,
+                                 sweep, job.built->artifact, cancellable(job));
+  if (is_over(job)) return unavailable("cancelled");
+  return counted;
 }
 
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {

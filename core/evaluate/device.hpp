@@ -13,6 +13,7 @@
 #include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "evaluate/build_pool.hpp"
+#include "evaluate/device_counting.hpp"
 #include "evaluate/device_job.hpp"
 #include "evaluate/device_lock.hpp"
 #include "evaluate/device_sanitizing.hpp"
@@ -71,7 +72,10 @@ class Device {
   /// Evaluates one submission once.
   Evaluation run(const DeviceJob& job);
   /// Runs a submission of native code under the device's sanitizer, while nothing else runs on the device.
-  Result<SanitizerReply> sanitize(const DeviceJob& job, const DeviceSanitizerProgram& program);
+  Result<SanitizerReply> sanitize(const DeviceJob& job, const DeviceCalls& program);
+  /// Reads hardware counters for a call of a submission of native code, while nothing else runs on the device. Errors: those
+  /// of count_on_device().
+  Result<std::vector<LaunchCounters>> count(const DeviceJob& job, const DeviceCalls& call);
   /// The judge's report on trivial answers and the reference's error.
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
   /// Kills the submission that is being judged, and ends a wait for memory if the job is over. [any thread]
@@ -102,6 +106,10 @@ class Device {
   Result<DeviceResult> judge(const DeviceJob& job);
   void put_away(KeptProcess process, DeviceResult& result);
   bool is_over(const DeviceJob& job) const;
+  /// Waits until nothing else runs on the device, and reserves it for a tool's process.
+  Status take_for_tool(const DeviceJob& job, const std::string& step, double seconds);
+  /// Lets cancel() end the process.
+  std::function<void(Process*)> cancellable(const DeviceJob& job);
   // The judge and its tasks.
   Status ensure_judge();
   Status start_judge_exclusively();

@@ -1,4 +1,4 @@
-// The process of hone-sanitizer, which runs a submission under a device's sanitizer.
+// Runs a submission under a device's sanitizer, in the process of hone-player.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/player_process.hpp"
 #include "examine/device_sanitizer.hpp"
-#include "sandbox/launcher.hpp"
 
 namespace hone {
 
@@ -34,15 +34,11 @@ Status expect_sanitizer(const DeviceSanitizer& sanitizer);
 /// The time limit of the sanitizer's process, for all runs together (s).
 double sanitizer_seconds(const DeviceSanitizer& sanitizer);
 
-/// Starts the process, sends it the program and the artifact, and waits for its answer. The caller holds the device.
-/// `hidden_nodes`: device nodes that the process does not see; if there are any, it finds the device under index 0.
-/// `running`: called with the process, so that another thread can end it, and with null before it is destroyed.
-/// unavailable: a fault of the machine.
+/// Makes the program's calls under the sanitizer. The other parameters and errors are those of ask_player().
 Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOptions& options,
                                           const DeviceSpec& spec,
                                           const std::vector<std::string>& hidden_nodes,
-                                          const DeviceSanitizerProgram& program,
-                                          const std::string& artifact,
+                                          const DeviceCalls& program, const std::string& artifact,
                                           const std::function<void(Process*)>& running);
 
 }  // namespace hone

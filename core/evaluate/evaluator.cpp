@@ -99,21 +99,35 @@ void complete(const std::string& fingerprint, const Job& job, Verdict& verdict) 
   job.times.fill(verdict);
 }
 
+DeviceJob tool_job(const Job& job) {
+  DeviceJob made;
+  made.task = job.submission.task;
+  made.built = job.built;
+  made.mode = job.mode;
+  made.client = job.submission.client;
+  made.over = &job.over;
+  return made;
+}
+
+/// The hardware counters for a profile of native device code, or why there are none. `facts`: of the device.
+ProfileCounters counted(Device& device, const Job& job, const Value& facts,
+                        const EvaluatorOptions& options) {
+  const auto call = counting_call(*job.submission.task, job.plan, facts, options);
+  if (!call) return {{}, call.error().message};
+  auto found = device.count(tool_job(job), *call);
+  if (!found) return {{}, found.error().message};
+  return {std::move(*found), ""};
+}
+
 /// The answer of `sanitize` on a device. `facts`: of the device.
 Result<Examination> sanitized(Device& device, Job& job, const Value& facts,
                               const EvaluatorOptions& options) {
   const Submission& s = job.submission;
-  const auto program = prepare_sanitizing(*s.task, job.plan, facts);
+  const auto program = sanitizing_calls(*s.task, job.plan, facts);
   if (!program)
     return Examination{std::nullopt, Value::map({{"unavailable", program.error().message}})};
   job.progress(Stage::kChecking);
-  DeviceJob made;
-  made.task = s.task;
-  made.built = job.built;
-  made.mode = job.mode;
-  made.client = s.client;
-  made.over = &job.over;
-  HONE_ASSIGN(const SanitizerReply reply, device.sanitize(made, *program));
+  HONE_ASSIGN(const SanitizerReply reply, device.sanitize(tool_job(job), *program));
   return Examination{std::nullopt,
                      facts_of_sanitizing(*program, reply, submission_name(s.language, options))};
 }
@@ -499,8 +513,11 @@ class LocalEvaluator : public Evaluator {
     const Submission& s = job->submission;
     if (!verdict || (job->tool ? job->tool != Tool::kProfile : !s.profile))
       return finish(job, std::move(verdict));
+    ProfileCounters counters;
+    if (job->tool && counts_launches(options_, job->mode, *verdict))
+      counters = counted(*devices_[index], *job, facts_, options_);
     Value facts = facts_of_profile(*s.task, options_, s.language, *job->built, job->plan, *verdict,
-                                   facts_with_speed(facts_, options_, index));
+                                   facts_with_speed(facts_, options_, index), counters);
     if (job->tool) return end(job, Examination{std::move(*verdict), std::move(facts)});
     verdict->findings = findings_in(facts);
     finish(job, std::move(verdict));

@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kOutputSeconds = 0.5;  // wait for the end of a judge that has failed (s)
 
-/// A memory file with the judge's own device code.
-Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& language, const char* name,
-                               std::string_view source, std::vector<std::string> kernels) {
+/// An artifact of the judge's own device code.
+Result<std::string> built_of_ours(BuildPool& builds, const std::string& language, const char* name,
+                                  std::string_view source, std::vector<std::string> kernels) {
   BuildRequest build;
   build.language = language;
   build.name = name;
@@ -24,24 +24,26 @@ Result<UniqueFd> built_of_ours(BuildPool& builds, const std::string& language, c
   HONE_ASSIGN(const auto built, builds.build(build));
   if (!built->ok)
     return internal_error(std::string(name) + " does not build: " + built->diagnostics);
-  return memory_file(name, built->artifact);
+  return built->artifact;
+}
+
+/// The backend's own text, if its language is another.
+std::string_view text_of(const std::string& own, std::string_view usual) {
+  return own.empty() ? usual : std::string_view(own);
 }
 
 /// Sends the judge's own device code.
 Status equip(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions& options,
              const Value& facts) {
   HONE_TRY(builds.use_device(facts));
-  // The backend's own text, if its language is another.
-  const auto text = [](const std::string& own, std::string_view usual) {
-    return own.empty() ? usual : std::string_view(own);
-  };
-  HONE_ASSIGN(const UniqueFd harness,
-              built_of_ours(builds, options.language, "harness.cu",
-                            text(options.harness, harness_source()), harness_kernels()));
-  HONE_ASSIGN(const UniqueFd known, built_of_ours(builds, options.language, "known_answer.cu",
-                                                  text(options.known_answer, known_answer_source()),
-                                                  known_answer_kernels()));
-  return judge.equip(harness.get(), known.get());
+  HONE_ASSIGN(const std::string harness, built_harness(builds, options));
+  HONE_ASSIGN(
+      const std::string known,
+      built_of_ours(builds, options.language, "known_answer.cu",
+                    text_of(options.known_answer, known_answer_source()), known_answer_kernels()));
+  HONE_ASSIGN(const UniqueFd harness_file, memory_file("harness.cu", harness));
+  HONE_ASSIGN(const UniqueFd known_file, memory_file("known_answer.cu", known));
+  return judge.equip(harness_file.get(), known_file.get());
 }
 
 Result<Value> open(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions& options) {
@@ -51,6 +53,11 @@ Result<Value> open(JudgeClient& judge, BuildPool& builds, const EvaluatorOptions
 }
 
 }  // namespace
+
+Result<std::string> built_harness(BuildPool& builds, const EvaluatorOptions& options) {
+  return built_of_ours(builds, options.language, "harness.cu",
+                       text_of(options.harness, harness_source()), harness_kernels());
+}
 
 Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& builds,
                           const EvaluatorOptions& options, const DeviceSpec& spec) {

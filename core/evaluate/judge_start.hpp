@@ -19,6 +19,9 @@ namespace hone {
 Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& builds,
                           const EvaluatorOptions& options, const DeviceSpec& spec);
 
+/// The artifact of the judge's own device code (core/judge/harness/harness.cu).
+Result<std::string> built_harness(BuildPool& builds, const EvaluatorOptions& options);
+
 /// Checks the facts of an evaluator's devices. failed_precondition: names or drivers differ, but verdicts have one fingerprint;
 /// or modules run on several devices, and the "other_nodes" of one are unknown, so that a module could use other devices.
 Status expect_like_devices(const std::vector<Value>& facts, const EvaluatorOptions& options);

@@ -45,6 +45,7 @@ struct EvaluatorOptions {
   std::vector<std::string> reports = {"code",
                                       "sanitizer"};  ///< reports that builds can add (backend.h)
   DeviceSanitizer sanitizer;                         ///< device code: of the tool sanitize
+  DeviceCounters counters;                           ///< device code: of the tool profile
   std::string language;               ///< device code: of submissions, plans and the harness
   std::string harness, known_answer;  ///< device code: texts of BackendDescription
   std::string isolation =

@@ -102,6 +102,7 @@ void use_description(const BackendDescription& description, EvaluatorOptions& op
   options.suffixes = description.suffixes;
   options.reports = description.reports;
   options.sanitizer = description.sanitizer;
+  options.counters = description.counters;
   options.harness = description.harness;
   options.known_answer = description.known_answer;
 }

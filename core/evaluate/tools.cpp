@@ -190,13 +190,12 @@ Value facts_of_build(Tool tool, const BuildRequest& request, const Built& built)
   return readable(facts_of_compile(built, source_name));
 }
 
-Result<DeviceSanitizerProgram> prepare_sanitizing(const Task& task, const Plan& plan,
-                                                  const Value& device) {
-  return device_sanitizer_program(task, plan, limits_of(device), fill_tensor,
-                                  kSanitizerInputBytesMax);
+Result<DeviceCalls> sanitizing_calls(const Task& task, const Plan& plan, const Value& device) {
+  return sanitizer_device_calls(task, plan, limits_of(device), fill_tensor,
+                                kSanitizerInputBytesMax);
 }
 
-Value facts_of_sanitizing(const DeviceSanitizerProgram& program, const SanitizerReply& reply,
+Value facts_of_sanitizing(const DeviceCalls& program, const SanitizerReply& reply,
                           const std::string& source_name) {
   std::vector<DeviceSanitizerRun> runs;
   Value names = Value::array();
@@ -231,16 +230,30 @@ Value facts_of_sanitizing(const DeviceSanitizerProgram& program, const Sanitizer
                               {"runs", std::move(names)}}));
 }
 
+bool counts_launches(const EvaluatorOptions& options, Mode mode, const Verdict& verdict) {
+  return mode == Mode::kPlanOnDevice && !options.counters.parameter.empty() && verdict.correct() &&
+         verdict.speedup;
+}
+
+Result<DeviceCalls> counting_call(const Task& task, const Plan& plan, const Value& device,
+                                  const EvaluatorOptions& options) {
+  constexpr std::size_t kDataMax = std::size_t{64} << 20;  // of one request
+  HONE_TRY(expect_counters(options.counters));
+  return timed_device_call(task, plan, limits_of(device), fill_tensor, kDataMax);
+}
+
 Value facts_of_profile(const Task& task, const EvaluatorOptions& options,
                        const std::string& language, const Built& built, const Plan& plan,
-                       const Verdict& verdict, const Value& device) {
+                       const Verdict& verdict, const Value& device,
+                       const ProfileCounters& counters) {
   if (!verdict.correct() || !verdict.speedup) return Value::map();
   const bool is_native = options.device_code && language != "python";
   return readable(profile_facts({.task = task,
                                  .verdict = verdict,
                                  .device = device,
                                  .code = code_of(built),
-                                 .plan = is_native ? &plan : nullptr}));
+                                 .plan = is_native ? &plan : nullptr,
+                                 .counters = counters}));
 }
 
 std::vector<std::string> findings_in(const Value& facts) {

@@ -8,9 +8,12 @@
 
 #include "base/result.hpp"
 #include "evaluate/build_pool.hpp"
+#include "evaluate/device_counting.hpp"
 #include "evaluate/device_sanitizing.hpp"
+#include "evaluate/mode.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/sources.hpp"
+#include "examine/profile.hpp"
 #include "model/examination.hpp"
 #include "model/task.hpp"
 #include "sandbox/probe.hpp"
@@ -38,17 +41,24 @@ Value facts_of_build(Tool tool, const BuildRequest& request, const Built& built)
 
 /// The calls of a submission under the device's sanitizer. `device`: the device's facts. An error is the reason for which
 /// the tool cannot examine this submission.
-Result<DeviceSanitizerProgram> prepare_sanitizing(const Task& task, const Plan& plan,
-                                                  const Value& device);
+Result<DeviceCalls> sanitizing_calls(const Task& task, const Plan& plan, const Value& device);
 /// The facts of `sanitize` on a device: as on a processor, and "runs", the names of the sanitizer's runs. The only member is
 /// "unavailable" if the sanitizer cannot be run on this device.
-Value facts_of_sanitizing(const DeviceSanitizerProgram& program, const SanitizerReply& reply,
+Value facts_of_sanitizing(const DeviceCalls& program, const SanitizerReply& reply,
                           const std::string& source_name);
+
+/// Whether a profile of this judged submission has hardware counters, if they can be read: native device code that is correct.
+bool counts_launches(const EvaluatorOptions& options, Mode mode, const Verdict& verdict);
+/// The call for which a profile reads hardware counters. `device`: the device's facts. An error is the reason for which it
+/// reads none.
+Result<DeviceCalls> counting_call(const Task& task, const Plan& plan, const Value& device,
+                                  const EvaluatorOptions& options);
 
 /// The facts of a profile. Empty unless the submission is correct and timed. `device`: the device's facts.
 Value facts_of_profile(const Task& task, const EvaluatorOptions& options,
                        const std::string& language, const Built& built, const Plan& plan,
-                       const Verdict& verdict, const Value& device);
+                       const Verdict& verdict, const Value& device,
+                       const ProfileCounters& counters);
 
 /// The findings in the facts of a profile, the most important first; empty if there are none.
 std::vector<std::string> findings_in(const Value& facts);

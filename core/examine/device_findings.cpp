@@ -282,11 +282,73 @@ class LaunchRules {
   const ProfileFigures& figures_;
 };
 
+/// Findings that need hardware counters.
+class CounterRules {
+ public:
+  explicit CounterRules(FindingList& list)
+      : list_(list), figures_(list.figures), launches_(list.input.counters.launches) {}
+
+  void add_all() {
+    moved_data();
+    sectors();
+  }
+
+ private:
+  /// Traffic between memory and cache, if it is far more than the least.
+  void moved_data() {
+    constexpr double kMuchMore = 1.5;
+    constexpr double kMovesAtTheLimit = 0.6;  // of the memory's bandwidth
+    const double times = figures_.moved_bytes / figures_.bytes;
+    if (!(times >= kMuchMore)) return;
+    const std::string moved =
+        "Counters: a call moves " + examine::bytes_text(figures_.moved_bytes) +
+        " between memory and cache, " + number_text(times, " times") + " the least";
+    const std::string share = percent_text(figures_.moved_share) + " of the memory's bandwidth";
+    if (!(figures_.moved_share >= kMovesAtTheLimit))
+      return list_.add(0.4,
+                       moved + (std::isnan(figures_.moved_share) ? "." : ", at " + share + "."));
+    list_.add(0.79, moved + ", at " + share + ". This traffic limits it: " +
+                        (launches_.size() > 1
+                             ? "merge kernels, so that data between them stays in registers."
+                             : "read each element once, in neighbouring threads."));
+  }
+  /// The launch that takes the longest; nullptr: unknown.
+  const LaunchCounters* longest() const {
+    const LaunchCounters* found = nullptr;
+    for (const LaunchCounters& one : launches_) {
+      if (!std::isnan(one.seconds) && (found == nullptr || one.seconds > found->seconds))
+        found = &one;
+    }
+    return found;
+  }
+  std::string place_of(const LaunchCounters& launch) const {
+    const auto at = static_cast<std::size_t>(&launch - launches_.data());
+    const auto& all = list_.input.plan->launches;
+    return launches_.size() > 1 && at < all.size() ? " in '" + all[at].kernel + "'" : "";
+  }
+  void sectors() {
+    constexpr double kCoalescedWide = 16;  // loads of 16 bytes for each thread
+    const LaunchCounters* one = longest();
+    if (one == nullptr || !(one->load_requests > 0) || list_.is_near_a_limit()) return;
+    const double each = one->load_sectors / one->load_requests;
+    if (each <= kCoalescedWide) return;
+    list_.add(0.55, "Counters: a warp's load of global memory" + place_of(*one) + " touches " +
+                        number_text(each, " sectors") +
+                        " of 32 bytes on average. A coalesced load of 4 bytes for each thread "
+                        "touches 4.");
+  }
+
+  FindingList& list_;
+  const ProfileFigures& figures_;
+  const std::vector<LaunchCounters>& launches_;
+};
+
 }  // namespace
 
 void add_device_findings(FindingList& list) {
   LaunchRules(list).add_all();
   AccessRules(list).add_all();
+  CounterRules(list).add_all();
 }
 
 bool accesses_global_memory(const FindingList& list) {

@@ -53,6 +53,8 @@ double number_fact(const Value& facts, const char* name);
 
 /// A number with three digits and its unit: "31.4 %", "12 blocks".
 std::string number_text(double value, const char* unit);
+/// "2.5 GB", "8 bytes"
+std::string bytes_text(double bytes);
 std::string percent_text(double share);
 std::string time_text(double us);
 /// "at line 14", "at lines 14 to 16" or "of 'function'".

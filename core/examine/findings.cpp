@@ -14,6 +14,7 @@
 namespace hone {
 namespace {
 
+using examine::bytes_text;
 using examine::number_fact;
 using examine::number_text;
 using examine::percent_text;
@@ -24,13 +25,6 @@ constexpr double kMemoryBound = 0.6;
 constexpr double kComputeBound = 0.6;
 constexpr double kOtherUnits = 1.05;  // above it, the vector units did not do all of it
 constexpr double kFromMemory = 1.25;  // above it, the data cannot come from memory
-
-std::string bytes_text(double bytes) {
-  if (bytes >= 1e9) return number_text(bytes / 1e9, " GB");
-  if (bytes >= 1e6) return number_text(bytes / 1e6, " MB");
-  if (bytes >= 1e3) return number_text(bytes / 1e3, " kB");
-  return number_text(bytes, " bytes");
-}
 
 std::string flops_text(double flops) {
   if (flops >= 1e12) return number_text(flops / 1e12, " TFLOP");
@@ -86,7 +80,10 @@ class CommonRules {
     const bool may_limit =
         figures_.memory_share < 0.25 && !list_.needs_more_arithmetic_than_memory();
     add(may_limit && accesses_global_memory(list_) ? 0.65 : 0.2,
-        moved + ". Each input and output counts once: temporaries and further passes move more." +
+        moved +
+            (std::isnan(figures_.moved_bytes)
+                 ? ". Each input and output counts once: temporaries and further passes move more."
+                 : ".") +
             advice_on_accesses(list_));
   }
 
@@ -135,6 +132,13 @@ std::string number_text(double value, const char* unit) {
   char text[48];
   std::snprintf(text, sizeof text, value >= 100 ? "%.0f%s" : "%.3g%s", value, unit);
   return text;
+}
+
+std::string bytes_text(double bytes) {
+  if (bytes >= 1e9) return number_text(bytes / 1e9, " GB");
+  if (bytes >= 1e6) return number_text(bytes / 1e6, " MB");
+  if (bytes >= 1e3) return number_text(bytes / 1e3, " kB");
+  return number_text(bytes, " bytes");
 }
 
 std::string percent_text(double share) { return number_text(100 * share, " %"); }
@@ -210,6 +214,10 @@ ProfileFigures profile_figures(const ProfileInput& input) {
     const auto count = element_count(tensor, input.task.timed);
     if (tensor.role != Role::kIn && count) outputs += static_cast<double>(*count);
   }
+  figures.moved_bytes = memory_bytes(input.counters.launches).value_or(kUnknown);
+  figures.moved_bytes_per_second =
+      figures.moved_bytes / device_seconds(input.counters.launches).value_or(kUnknown);
+  figures.moved_share = figures.moved_bytes_per_second / figures.peak_bytes_per_second;
   figures.cycles_per_output = clock > 0 && outputs > 0 ? clock * seconds / outputs : kUnknown;
   return figures;
 }

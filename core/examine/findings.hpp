@@ -17,6 +17,9 @@ struct ProfileFigures {
   double peak_bytes_per_second = 0, peak_flops_per_second = 0;
   /// `flops`: floating-point operations of a call. `intensity`: `flops` for each byte of `bytes`.
   double flops = 0, flops_per_second = 0, flops_share = 0, intensity = 0;
+  /// Bytes that a call moves between a device's memory and its cache, by its counters; the rate while kernels run, and its
+  /// share of the memory's bandwidth.
+  double moved_bytes = 0, moved_bytes_per_second = 0, moved_share = 0;
 };
 
 ProfileFigures profile_figures(const ProfileInput& input);

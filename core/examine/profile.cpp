@@ -24,6 +24,12 @@ Value accesses_value(const ProfileInput& input) {
   return accesses;
 }
 
+/// nil: the launch was not counted.
+Value counters_value(const ProfileInput& input, std::size_t launch) {
+  const std::vector<LaunchCounters>& counted = input.counters.launches;
+  return launch < counted.size() ? launch_counters_to_value(counted[launch]) : Value();
+}
+
 Value launches_value(const ProfileInput& input) {
   Value launches = Value::array();
   const std::vector<ReadyLaunch> ready = timed_launches(input);
@@ -32,7 +38,8 @@ Value launches_value(const ProfileInput& input) {
     launches.push(Value::map({{"kernel", input.plan->launches[i].kernel},
                               {"grid", shape_value(launch.grid)},
                               {"block", shape_value(launch.block)},
-                              {"shared_bytes", std::int64_t{launch.shared_bytes}}}));
+                              {"shared_bytes", std::int64_t{launch.shared_bytes}},
+                              {"counters", counters_value(input, i)}}));
   }
   return launches;
 }
@@ -67,6 +74,11 @@ Value profile_facts(const ProfileInput& input) {
                      {"kernels", std::move(kernels)},
                      {"accesses", accesses_value(input)},
                      {"launches", launches_value(input)},
+                     {"moved_bytes", number_or_nil(figures.moved_bytes)},
+                     {"moved_bytes_per_second", number_or_nil(figures.moved_bytes_per_second)},
+                     {"moved_share", number_or_nil(figures.moved_share)},
+                     {"counters_problem",
+                      input.counters.problem.empty() ? Value() : Value(input.counters.problem)},
                      {"findings", std::move(findings)},
                      {"left_out", texts_value(input.code.left_out)}});
 }

@@ -122,7 +122,8 @@ Status add_call(const Task& task, const SanitizerCall& call, const FillTensor& f
               (reads ? "1" : "0") + ");\n";
     after += "  free(" + variable + ");\n";
     if (!reads) continue;
-    HONE_ASSIGN(const std::string data, sanitizer_input(tensor, call, fill, program.inputs.size()));
+    HONE_ASSIGN(const std::string data,
+                sanitizer_input(tensor, call, fill, program.inputs.size(), kEveryElement));
     program.inputs += data;
   }
   std::string arguments;
@@ -270,11 +271,13 @@ Result<SanitizerCalls> sanitizer_calls(const Task& task, std::size_t bytes_max) 
 }
 
 Result<std::string> sanitizer_input(const Tensor& tensor, const SanitizerCall& call,
-                                    const FillTensor& fill, std::size_t before) {
-  HONE_ASSIGN(const std::int64_t count, element_count(tensor, call.dims));
-  std::string data(static_cast<std::size_t>(count) * dtype_size(tensor.dtype), '\0');
-  fill(data.data(), tensor.dtype, static_cast<std::uint64_t>(count),
-       generator_for(*call.family, tensor.name), kPublicSeed + before);
+                                    const FillTensor& fill, std::size_t before,
+                                    std::size_t elements_max) {
+  HONE_ASSIGN(const std::int64_t elements, element_count(tensor, call.dims));
+  const std::size_t count = std::min(static_cast<std::size_t>(elements), elements_max);
+  std::string data(count * dtype_size(tensor.dtype), '\0');
+  fill(data.data(), tensor.dtype, count, generator_for(*call.family, tensor.name),
+       kPublicSeed + before);
   return data;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,9 +35,12 @@ struct SanitizerCalls {
 /// failed_precondition: the reference makes all inputs, so that there are none here.
 Result<SanitizerCalls> sanitizer_calls(const Task& task, std::size_t bytes_max);
 
-/// The input `tensor` of a call, from a public seed. `before`: bytes of all inputs made before it.
+inline constexpr std::size_t kEveryElement = std::numeric_limits<std::size_t>::max();
+/// The input `tensor` of a call, from a public seed. `before`: bytes of all inputs made before it. Has only the first
+/// `elements_max` elements if there are more.
 Result<std::string> sanitizer_input(const Tensor& tensor, const SanitizerCall& call,
-                                    const FillTensor& fill, std::size_t before);
+                                    const FillTensor& fill, std::size_t before,
+                                    std::size_t elements_max);
 
 /// A program in C that calls the entry once for each call of `inputs`. Its buffers have exactly the size of their tensors.
 struct SanitizerProgram {

@@ -159,6 +159,17 @@ Status read_sanitizer(Fields& f, BackendDescription& d) {
   return {};
 }
 
+Status read_counters(Fields& f, BackendDescription& d) {
+  const Value* about = f.map_or_null("counters");
+  if (about == nullptr) return {};
+  Fields inside = f.inside("counters", *about);
+  d.counters.parameter = inside.text("parameter");
+  d.counters.library = inside.text("library");
+  d.counters.help = inside.text("help");
+  d.counters.packages = inside.texts_or("packages", {});
+  return inside.finish_loosely();
+}
+
 }  // namespace
 
 const std::vector<std::string>& shared_backend_keys() {
@@ -183,6 +194,7 @@ Result<BackendDescription> read_backend_description(const Value& written, std::s
   HONE_TRY(read_suffixes(f, d));
   HONE_TRY(read_parameters(f, d));
   HONE_TRY(read_sanitizer(f, d));
+  HONE_TRY(read_counters(f, d));
   d.device_nodes = f.texts_or("device_nodes", {});
   d.driver_folders = f.texts_or("driver_folders", {});
   d.replays_plans = f.flag_or("replays_plans", false);

@@ -57,6 +57,15 @@ struct DeviceSanitizer {
   std::vector<Run> runs;  ///< empty: the backend supports no sanitizer
 };
 
+/// A library that reads a device's hardware counters.
+struct DeviceCounters {
+  std::string
+      parameter;  ///< key of the backend's section that can name another library; empty: not supported
+  std::string library;                ///< absolute path; empty: none was found
+  std::string help;                   ///< how to install it
+  std::vector<std::string> packages;  ///< its paths in Python's site-packages
+};
+
 /// hone_backend_factory::describe, in core/include/hone/backend.h, documents each member.
 struct BackendDescription {
   std::string name;
@@ -70,6 +79,7 @@ struct BackendDescription {
   bool replays_plans = false;                ///< of modules (hone/recorded_plan.hpp)
   std::vector<std::string> reports;          ///< reports that a build can add
   DeviceSanitizer sanitizer;
+  DeviceCounters counters;
 
   /// Whether submissions are code of a device with memory of its own.
   bool has_device_code() const { return withholds != "freeze"; }

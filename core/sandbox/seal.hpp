@@ -34,7 +34,7 @@ Status seal_candidate(const SealOptions& options);
 Status seal_module(const std::vector<std::string>& readable, const std::string& writable,
                    const DeviceFiles& device);
 
-/// For hone-sanitizer, before it starts a device's sanitizer. As seal_module, and the sanitizer may make named pipes and
+/// For hone-player, before it starts a device's sanitizer. As seal_module, and the sanitizer may make named pipes and
 /// connect to its own sockets. Needs a network namespace of its own: the filter cannot see the address of a connection.
 Status seal_sanitizer(const std::vector<std::string>& readable, const std::string& writable,
                       const DeviceFiles& device);

@@ -89,8 +89,8 @@ Status Warden::choose_users() {
     return {};
   }
   users_locks_.clear();
-  return resource_exhausted("users from " + std::to_string(options_.first_uid) + ": found fewer than " +
-                            std::to_string(needed * kBlock) +
+  return resource_exhausted("users from " + std::to_string(options_.first_uid) +
+                            ": found fewer than " + std::to_string(needed * kBlock) +
                             " in a row that no other launcher has");
 }
 

@@ -482,6 +482,11 @@ constexpr hone_backend_factory kBackend = {
     nullptr,  // free_memory: it has no memory of its own
     nullptr,  // use_python: it runs no PyTorch modules
     nullptr,  // create_exact_buffer: it has no sanitizer
+    nullptr,  // open_counters, and the functions below: it reads no hardware counters
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
 };
 
 }  // namespace

@@ -34,11 +34,11 @@ void fill_with_bytes(void* to, DType dtype, std::uint64_t count, const Generator
   std::memset(to, 1, count * dtype_size(dtype));
 }
 
-Result<DeviceSanitizerProgram> program_of(const std::string& source, std::size_t bytes_max,
-                                          const PlanLimits& limits = {}) {
+Result<DeviceCalls> program_of(const std::string& source, std::size_t bytes_max,
+                               const PlanLimits& limits = {}) {
   const Task task = scaled_vector_task();
   HONE_ASSIGN(const Plan plan, parse_plan(source, task, task.entry));
-  return device_sanitizer_program(task, plan, limits, fill_with_bytes, bytes_max);
+  return sanitizer_device_calls(task, plan, limits, fill_with_bytes, bytes_max);
 }
 
 const Value& member(const Value& map, const char* name) {
@@ -48,7 +48,7 @@ const Value& member(const Value& map, const char* name) {
   return found != nullptr ? *found : nil;
 }
 
-TEST(DeviceSanitizerProgram, TwoShapes_HaveBuffersOfTheirSizesAndTheArgumentsOfTheLaunch) {
+TEST(DeviceCalls, TwoShapes_HaveBuffersOfTheirSizesAndTheArgumentsOfTheLaunch) {
   const auto program = program_of(
       "// hone: scratch half = 2 * n + 1\n"
       "// hone: launch scale grid = ceil_div(n, 64) block = 64 args = x, half, out, n:i32, "
@@ -76,14 +76,14 @@ TEST(DeviceSanitizerProgram, TwoShapes_HaveBuffersOfTheirSizesAndTheArgumentsOfT
   EXPECT_EQ(arguments[4], Value::map({{"value", 0x3fc00000}})) << "1.5, the middle of its range";
 }
 
-TEST(DeviceSanitizerProgram, ShapesThatAreTooLarge_AreCountedAndLeftOut) {
+TEST(DeviceCalls, ShapesThatAreTooLarge_AreCountedAndLeftOut) {
   const auto program = program_of("// hone: launch scale grid = 1 block = 64\n", 1000);
   ASSERT_TRUE(program.ok()) << program.error().message;
   EXPECT_EQ(program->calls.size(), 1u);
   EXPECT_EQ(program->left_out, 1u);
 }
 
-TEST(DeviceSanitizerProgram, LaunchThatTheDeviceCannotStart_IsNamed) {
+TEST(DeviceCalls, LaunchThatTheDeviceCannotStart_IsNamed) {
   PlanLimits limits;
   limits.block_threads = 32;
   const auto program = program_of("// hone: launch scale grid = 1 block = 64\n", 1000, limits);
@@ -91,9 +91,39 @@ TEST(DeviceSanitizerProgram, LaunchThatTheDeviceCannotStart_IsNamed) {
   EXPECT_THAT(program.error().message, HasSubstr("launch of scale"));
 }
 
+TEST(DeviceCalls, TimedCall_RepeatsTheValuesOfLargeInputsAndRestoresWhatChangesInPlace) {
+  Task task = scaled_vector_task();
+  task.tensors.push_back({"state", Role::kInOut, DType::kF32, {"n"}});
+  task.arguments = {"x", "out", "n", "factor", "state"};
+  task.timed = {{"n", 3 << 20}};
+  const std::string source = "// hone: launch scale grid = ceil_div(n, 64) block = 64\n";
+  const auto plan = parse_plan(source, task, task.entry);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  const auto program = timed_device_call(task, *plan, {}, fill_with_bytes, 64 << 20);
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const auto& calls = member(program->request, "calls").as_array();
+  ASSERT_EQ(calls.size(), 1u);
+  const auto& buffers = member(calls[0], "buffers").as_array();
+  EXPECT_EQ(member(buffers[0], "bytes"), Value(12 << 20));
+  EXPECT_EQ(member(buffers[0], "data").as_bytes().size(), std::size_t{4} << 20);
+  EXPECT_EQ(buffers[0].find("restore"), nullptr);
+  EXPECT_EQ(member(buffers[2], "restore"), Value(true));
+  const auto refused = timed_device_call(task, *plan, {}, fill_with_bytes, 1 << 20);
+  EXPECT_THAT(refused.error().message, HasSubstr("too many inputs"));
+}
+
+TEST(DeviceCalls, InputsThatTheReferenceMakes_AreNotCounted) {
+  Task task = scaled_vector_task();
+  task.families = {{"normal", {"reference", 0, 1}, {}}};
+  const auto plan = parse_plan("// hone: launch scale grid = 1 block = 64\n", task, task.entry);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_THAT(timed_device_call(task, *plan, {}, fill_with_bytes, 1 << 20).error().message,
+              HasSubstr("reference makes the inputs"));
+}
+
 /// Two tensors, as the kernels of k.cu had.
-DeviceSanitizerProgram two_tensors() {
-  DeviceSanitizerProgram program;
+DeviceCalls two_tensors() {
+  DeviceCalls program;
   program.calls = {"n=40"};
   program.buffers = {{{"tensor 'x'", 160}, {"tensor 'y'", 160}}};
   return program;
@@ -182,7 +212,7 @@ TEST(DeviceSanitizerFindings, FileNameThatTheSubmissionChose_IsNotInTheText) {
 
 TEST(DeviceSanitizerFindings, SameAddressInALaterCall_BelongsToThatCall) {
   DeviceSanitizerRun run = run_of("write_after");
-  DeviceSanitizerProgram program = two_tensors();
+  DeviceCalls program = two_tensors();
   program.calls.emplace_back("n=41");
   program.buffers.push_back({{"tensor 'out'", 160}});
   const std::string address = run.events.substr(run.events.find("0x"), 14);
@@ -194,7 +224,7 @@ TEST(DeviceSanitizerFindings, SameAddressInALaterCall_BelongsToThatCall) {
 }
 
 TEST(DeviceSanitizerFindings, RaceAmongSeveralCalls_HasNoCall) {
-  DeviceSanitizerProgram program = two_tensors();
+  DeviceCalls program = two_tensors();
   program.calls.emplace_back("n=41");
   const auto findings = device_sanitizer_findings({run_of("race")}, program, "k.cu", 8);
   ASSERT_EQ(findings.size(), 1u);

@@ -434,6 +434,62 @@ TEST(Profile, ManyShortLaunches_AreTheFirstFinding) {
             "time. Merge the kernels.");
 }
 
+LaunchCounters counted(double us, double read, double written) {
+  return launch_counters_of(Value::map({{"seconds", us * 1e-6},
+                                        {"memory_read_bytes", read},
+                                        {"memory_written_bytes", written},
+                                        {"load_sectors", 3200},
+                                        {"load_requests", 100}}));
+}
+
+TEST(Profile, TrafficAtTheLimit_IsTheFirstFindingWithItsCause) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(30);
+  const Plan plan = plan_of("4000", "256", 2);
+  ProfileInput input = {.task = task, .verdict = verdict, .device = device(), .plan = &plan};
+  input.counters.launches = {counted(4, 8e6, 4e6), counted(4, 8e6, 4e6)};
+  const ProfileFigures figures = profile_figures(input);
+  EXPECT_EQ(figures.moved_bytes, 24e6);
+  EXPECT_NEAR(figures.moved_bytes_per_second, 3e12, 1);
+  EXPECT_NEAR(figures.moved_share, 3 / 3.35, 1e-9);
+  EXPECT_EQ(
+      first_finding(input),
+      "Counters: a call moves 24 MB between memory and cache, 3 times the least, at 89.6 % of "
+      "the memory's bandwidth. This traffic limits it: merge kernels, so that data between "
+      "them stays in registers.");
+  const Plan single = plan_of("4000", "256");
+  input.plan = &single;
+  input.counters.launches = {counted(8, 16e6, 8e6)};
+  EXPECT_THAT(first_finding(input), testing::HasSubstr("read each element once"));
+}
+
+TEST(Profile, TrafficOfTheLeastBytes_IsNoFinding) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(10);
+  const Plan plan = plan_of("4000", "256");
+  ProfileInput input = {.task = task, .verdict = verdict, .device = device(), .plan = &plan};
+  input.counters.launches = {counted(4, 4.1e6, 4e6)};
+  for (const std::string& text : profile_findings(input, profile_figures(input), 9))
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("times the least")));
+}
+
+TEST(Profile, ScatteredLoads_AreCounted) {
+  const Task task = scale_task(1'000'000);
+  const Verdict verdict = timed_verdict(100);
+  const Plan plan = plan_of("4000", "256");
+  ProfileInput input = {.task = task, .verdict = verdict, .device = device(), .plan = &plan};
+  input.counters.launches = {counted(90, 4e6, 4e6)};
+  EXPECT_THAT(profile_findings(input, profile_figures(input), 9),
+              testing::Contains(testing::HasSubstr("touches 32 sectors of 32 bytes on average")));
+}
+
+TEST(Profile, CountersThatAreMissingOrSenseless_AreNil) {
+  const Value value = launch_counters_to_value(
+      launch_counters_of(Value::map({{"seconds", -1}, {"memory_read_bytes", "many"}})));
+  for (const auto& [name, one] : value.as_map()) EXPECT_EQ(one, Value()) << name;
+  EXPECT_FALSE(memory_bytes({}).has_value());
+}
+
 TEST(Profile, Spills_AreTheFirstFinding) {
   const Task task = scale_task(1'000'000);
   const Verdict verdict = timed_verdict(50);

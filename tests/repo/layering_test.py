@@ -21,7 +21,7 @@ FLOORS: dict[str, int] = {
     "plugin_host": 3,
     "candidate": 3,
     "builder": 3,
-    "sanitizer": 3,
+    "player": 3,
     "judge_protocol": 3,
     "wire": 3,
     "journal": 3,
@@ -44,7 +44,7 @@ SAME_FLOOR: dict[tuple[str, str], str] = {}
 TRUST_BOUNDARY: dict[str, set[str]] = {
     "candidate": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
     "builder": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
-    "sanitizer": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
+    "player": {"include/hone", "base", "channel", "plugin", "sandbox", "model"},
     "judge": {"include/hone", "base", "channel", "plugin", "sandbox", "model", "judge_protocol"},
     # Its libraries are loaded into interpreters that run submissions.
     "record": {"include/hone"},
@@ -199,7 +199,7 @@ class Layering(unittest.TestCase):
             return reached
 
         host = {"hone_evaluate", "hone_episode", "hone_server", "hone_wire", "hone_config", "hone_cli"}
-        for program in ("hone-judge", "hone-candidate", "hone-builder", "hone-sanitizer", "hone-launcher"):
+        for program in ("hone-judge", "hone-candidate", "hone-builder", "hone-player", "hone-launcher"):
             self.assertIn(program, depends)
             self.assertFalse(closure(program) & host, program)
         self.assertNotIn("hone_judge", closure("hone-candidate"))

@@ -18,6 +18,7 @@ typedef struct hone_device hone_device;     /* an opened device */
 typedef struct hone_buffer hone_buffer;     /* memory that other processes can share: an arena */
 typedef struct hone_artifact hone_artifact; /* a loaded artifact */
 typedef struct hone_kernel hone_kernel;     /* an entry of a loaded artifact; lives as long as it */
+typedef struct hone_counters hone_counters; /* hardware counters of a device, while they are read */
 
 /* Kinds of arguments. Unsigned numbers travel as signed ones of their size. */
 typedef enum hone_argument_kind {
@@ -45,6 +46,25 @@ typedef struct hone_launch {
   uint32_t shared_bytes;
   uint32_t flags; /* HONE_LAUNCH_* */
 } hone_launch;
+
+/* What hardware counters say of one launch. NaN: the device does not count it. */
+typedef struct hone_launch_counters {
+  uint32_t struct_size;
+  uint32_t reserved;           /* 0 */
+  double seconds;              /* from its start on the device to its end */
+  double memory_read_bytes;    /* from the device's memory */
+  double memory_written_bytes; /* to the device's memory, before the launch ended */
+  double cache_read_bytes;     /* by multiprocessors, from the cache that all of them share */
+  double cache_written_bytes;  /* the same, to it */
+  double load_sectors;         /* sectors of 32 bytes that loads of global memory touch */
+  double load_requests;        /* loads of global memory, each of a whole warp */
+  double store_sectors;        /* the same two of stores */
+  double store_requests;
+  double local_bytes;    /* of local memory, which holds spilled registers and arrays of a thread */
+  double bank_conflicts; /* extra cycles of accesses to shared memory */
+  double
+      active_warps; /* warps on a multiprocessor while it works, as a share of the most that it can hold */
+} hone_launch_counters;
 
 /* A Python interpreter that loads and runs modules for a backend, in candidates. [one] Each answers with a hone_code and
  * writes words of at most `words_size` bytes, a zero among them, where it fails. */
@@ -118,6 +138,9 @@ typedef struct hone_backend_factory {
    *     for each run, with the run's arguments, in which "{report}" stands for the path of a file that the program
    *     writes, and then a command that launches a submission's plan. hone reads reports in the format of
    *     compute-sanitizer.
+   *   "counters": {"parameter": str, "library": str, "help": str, "packages": [str]}: a library that reads hardware
+   *     counters. "parameter": the parameter that can hold the path of another one; "library": its path, "" if none was
+   *     found; "help": instructions to install it; "packages": its paths in Python's site-packages.
    *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
    *     first language. For a member that is missing, build gets the file as it is, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);
@@ -248,6 +271,25 @@ typedef struct hone_backend_factory {
    * "sanitizer". */
   int32_t (*create_exact_buffer)(hone_device* device, uint64_t bytes, hone_buffer** out,
                                  hone_error* error);
+
+  /* Hardware counters, for the tool `profile`. All five are NULL where describe has no "counters". The device repeats the
+   * same launches in several passes, because it cannot count everything at a time:
+   *   open_counters; do { begin_pass; launch …; end_pass } while (!*is_last); read_counters for each launch. */
+
+  /* [one] Loads `library` and prepares to count in at most `launches_max` launches of each pass. HONE_UNAVAILABLE: the
+   * library, the driver or the device does not allow it; the message says which and why. */
+  int32_t (*open_counters)(hone_device* device, const char* library, uint32_t launches_max,
+                           hone_counters** out, hone_error* error);
+  /* [one] Counts from now on. */
+  int32_t (*begin_pass)(hone_counters* counters, hone_error* error);
+  /* [one] Waits for the launches and stops counting. Sets `is_last` to 1 if no further pass is needed, else 0. */
+  int32_t (*end_pass)(hone_counters* counters, uint32_t* is_last, hone_error* error);
+  /* [one] After the last pass: the counters of launch number `launch` of a pass. The caller sets struct_size.
+   * HONE_NOT_FOUND: there was no such launch. */
+  int32_t (*read_counters)(hone_counters* counters, uint32_t launch, hone_launch_counters* out,
+                           hone_error* error);
+  /* [one] NULL is allowed. */
+  void (*close_counters)(hone_counters* counters);
 } hone_backend_factory;
 
 #ifdef __cplusplus

@@ -83,6 +83,11 @@ constexpr hone_backend_factory kBackend = {
     nullptr,  // free_memory
     use_python,
     nullptr,  // create_exact_buffer
+    nullptr,  // open_counters, and the functions below: the processor has no such counters
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
 };
 
 }  // namespace hone_cpu

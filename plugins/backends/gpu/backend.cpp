@@ -2,6 +2,7 @@
 #include <string>
 
 #include "build.hpp"
+#include "counters.hpp"
 #include "describe.hpp"
 #include "device.hpp"
 #include "hone/plugin.hpp"
@@ -65,6 +66,11 @@ constexpr hone_backend_factory kBackend = {
     free_memory,
     use_python,
     kHasSanitizer ? create_exact_buffer : nullptr,
+    kHasCounters ? open_counters : nullptr,
+    kHasCounters ? begin_pass : nullptr,
+    kHasCounters ? end_pass : nullptr,
+    kHasCounters ? read_counters : nullptr,
+    kHasCounters ? close_counters : nullptr,
 };
 
 }  // namespace hone_gpu

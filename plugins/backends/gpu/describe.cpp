@@ -40,6 +40,11 @@ Value parameters() {
              path_parameter("str", "auto", "file",
                             "path of compute-sanitizer, which the tool sanitize runs, or auto"));
   }
+  if (kHasCounters) {
+    made.set("cupti", path_parameter("str", "auto", "file",
+                                     "path of CUPTI's library, with which the tool profile reads "
+                                     "hardware counters, or auto"));
+  }
   return made;
 }
 
@@ -98,6 +103,7 @@ Value description() {
                   {"fingerprint", fingerprint},
                   {"needs", Value::map({{"driver", kDriverHelp}, {"compiler", kCompilerHelp}})}});
   if (Value about = sanitizer(); !about.is_nil()) made.set("sanitizer", std::move(about));
+  if (Value about = counters(); !about.is_nil()) made.set("counters", std::move(about));
   return made;
 }
 

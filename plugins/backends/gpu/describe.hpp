@@ -30,6 +30,8 @@ std::optional<std::vector<std::string>> other_nodes(const std::string& folder,
                                                     const std::string& prefix, int number);
 /// The member "sanitizer" of the description; nil if the vendor has none that hone supports.
 hone::plugin::Value sanitizer();
+/// The member "counters" of the description; nil if the vendor has none that hone supports.
+hone::plugin::Value counters();
 /// The kernel module's version; "" where there is none.
 std::string module_version();
 

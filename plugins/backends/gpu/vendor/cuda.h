@@ -36,10 +36,15 @@ inline constexpr char kSanitizerHelp[] =
     "program "
     "in the toolkit's folder compute-sanitizer as cuda.compute_sanitizer";
 
+inline constexpr char kCountersHelp[] =
+    "install CUPTI 12.6 or newer, of a CUDA toolkit (package cuda-cupti-13-0) or with pip install "
+    "nvidia-cuda-cupti, or name its libcupti.so as cuda.cupti";
+
 inline constexpr char kSummary[] = "CUDA device code and Python modules on NVIDIA's devices";
 inline constexpr char kSuffix[] = ".cu";
 inline constexpr bool kReplaysPlans = true;
 inline constexpr bool kHasSanitizer = true;    // compute-sanitizer
+inline constexpr bool kHasCounters = true;     // CUPTI
 inline constexpr bool kWritesAssembly = true;  // the runtime compiler can return its assembler text
 inline constexpr const char* kDeviceNodes[] = {"/dev/nvidia*"};
 inline constexpr const char* kDriverFolders[] = {"/usr/local/nvidia", "/usr/local/cuda/compat"};

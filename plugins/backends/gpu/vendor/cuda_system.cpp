@@ -30,6 +30,22 @@ std::string compute_sanitizer() {
   return "";
 }
 
+/// libcupti.so of /usr/local/cuda, else of the newest toolkit, else of Debian's package; "" if there is none.
+std::string counter_library() {
+  std::vector<std::string> paths;
+  for (const std::string& folder : toolkits()) {
+    paths.push_back(folder + "/extras/CUPTI/lib64/libcupti.so");
+    paths.push_back(folder + "/targets/x86_64-linux/lib/libcupti.so");
+    paths.push_back(folder + "/lib64/libcupti.so");
+  }
+  paths.emplace_back("/usr/lib/x86_64-linux-gnu/libcupti.so");
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) return path;
+  }
+  return "";
+}
+
 /// A run of compute-sanitizer. Its report goes to a file, apart from what kernels print.
 hone::plugin::Value run_of(const char* tool) {
   // Bytes behind each allocation that belong to no other one, so that a far overrun is found as well.
@@ -97,6 +113,15 @@ hone::plugin::Value sanitizer() {
        {"program", compute_sanitizer()},
        {"help", kSanitizerHelp},
        {"runs", hone::plugin::Value::array({run_of("memcheck"), run_of("racecheck")})}});
+}
+
+hone::plugin::Value counters() {
+  return hone::plugin::Value::map(
+      {{"parameter", "cupti"},
+       {"library", counter_library()},
+       {"help", kCountersHelp},
+       {"packages", hone::plugin::Value::array({"nvidia/cu13/lib/libcupti.so.13",
+                                                "nvidia/cuda_cupti/lib/libcupti.so.12"})}});
 }
 
 std::string module_version() {

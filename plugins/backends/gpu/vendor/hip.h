@@ -35,8 +35,9 @@ inline constexpr char kCompilerHelp[] =
 
 inline constexpr char kSummary[] = "HIP device code and Python modules on AMD's devices";
 inline constexpr char kSuffix[] = ".hip";
-inline constexpr bool kReplaysPlans = false;    // the recording driver is CUDA's alone
-inline constexpr bool kHasSanitizer = false;    // ROCm has none with these reports
+inline constexpr bool kReplaysPlans = false;  // the recording driver is CUDA's alone
+inline constexpr bool kHasSanitizer = false;  // ROCm has none with these reports
+inline constexpr bool kHasCounters = false;
 inline constexpr bool kWritesAssembly = false;  // hiprtc has no function for it
 inline constexpr const char* kDeviceNodes[] = {"/dev/kfd", "/dev/dri/renderD*"};
 inline constexpr const char* kDriverFolders[] = {"/opt/rocm", "/sys/class/kfd"};

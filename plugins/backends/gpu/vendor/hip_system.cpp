@@ -55,6 +55,7 @@ std::vector<Node> device_nodes() {
 }  // namespace
 
 hone::plugin::Value sanitizer() { return {}; }
+hone::plugin::Value counters() { return {}; }
 
 std::string architecture_of(int index, int major, int minor) {
   const std::vector<Node> nodes = device_nodes();

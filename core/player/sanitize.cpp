@@ -1,54 +1,27 @@
-// hone-sanitizer: runs a submission's device code under a device's sanitizer, inside a jail, then ends.
-//
-//   hone-sanitizer BACKEND.so DEVICE SANITIZER [READABLE…]   (descriptor 3: the host; the current folder: empty and writable)
-//   hone-sanitizer play BACKEND.so DEVICE                    (under the sanitizer)
-//
-// Theory of operation. The first form seals itself, gets a request from the host, and starts the sanitizer once for each
-// run. The sanitizer starts the second form, which makes the calls. The device code is the submission's, and all host code is
-// trusted. But the driver and the sanitizer parse an image that the submission chose, so both forms count as untrusted.
-// Their inputs come from a public seed, so they learn no secret. The host treats their answer as untrusted data.
+#include "player/sanitize.hpp"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
-#include "base/priority.hpp"
-#include "channel/stream.hpp"
-#include "model/value.hpp"
-#include "plugin/backend.hpp"
+#include "player/calls.hpp"
+#include "player/play.hpp"
 #include "sandbox/seal.hpp"
-#include "sanitizer/player.hpp"
 
 namespace hone {
 namespace {
 
-constexpr int kHost = 3;
-constexpr std::size_t kMessageMax = std::size_t{96} << 20;
-constexpr double kForever = 1e9, kSendSeconds = 30;
 constexpr std::size_t kReportShown = std::size_t{1} << 20;  // bytes of a report that the host gets
 constexpr const char* kReportPlace = "{report}";
-
-struct Arguments {
-  std::string self, library, device, sanitizer;
-  std::vector<std::string> readable;
-};
-
-Result<Value> request_from_host() {
-  HONE_ASSIGN(const StreamMessage message, receive_message(kHost, kMessageMax, kForever));
-  return from_msgpack(message.bytes);
-}
 
 /// The start of a file; empty if there is none.
 std::string start_of(const std::string& path) {
@@ -61,9 +34,9 @@ std::string start_of(const std::string& path) {
   return bytes;
 }
 
-std::vector<std::string> command_of(const Arguments& given, const Value& run,
+std::vector<std::string> command_of(const PlayerArguments& given, const Value& run,
                                     const std::string& report) {
-  std::vector<std::string> command = {given.sanitizer};
+  std::vector<std::string> command = {given.tool};
   for (const Value& argument : run.find("arguments")->as_array())
     command.push_back(argument.as_string() == kReportPlace ? report : argument.as_string());
   for (const std::string& word :
@@ -121,7 +94,7 @@ Ended await(pid_t pid, double seconds_max) {
 }
 
 /// One run: {"name", "report", "events", "status", "timed_out"}.
-Result<Value> run_once(const Arguments& given, const Value& request, const Value& run) {
+Result<Value> run_once(const PlayerArguments& given, const Value& request, const Value& run) {
   const std::string name = run.find("name")->as_string(), report = name + ".log";
   ::unlink(kEventsFile);
   HONE_ASSIGN(const pid_t pid, start(command_of(given, run, report), output_file(request, report)));
@@ -135,7 +108,7 @@ Result<Value> run_once(const Arguments& given, const Value& request, const Value
 }
 
 /// The runs until one reaches its time limit. Rationale: the next one would reach it, too, and hold the device.
-Result<Value> run_all(const Arguments& given, const Value& request) {
+Result<Value> run_all(const PlayerArguments& given, const Value& request) {
   const Value* artifact = request.find("artifact");
   HONE_TRY(write_file(kArtifactFile, artifact->as_bytes()));
   HONE_TRY(write_file(kRequestFile, to_msgpack(Value::map({{"kernels", *request.find("kernels")},
@@ -150,38 +123,19 @@ Result<Value> run_all(const Arguments& given, const Value& request) {
   return Value::map({{"runs", std::move(runs)}});
 }
 
-int supervise(const Arguments& given) {
-  prctl(PR_SET_NAME, "hone-sanitizer");
-  set_priority(0, kBuilderPriority);
-  const auto fail = [](const Error& error) {
-    std::fprintf(stderr, "sanitizer: %s\n", error.message.c_str());
-    return 70;
-  };
-  fcntl(kHost, F_SETFD, FD_CLOEXEC);  // the sanitizer must not inherit it
-  const auto backend = Backend::load(given.library);
-  if (!backend) return fail(backend.error());
-  const auto description = (*backend)->description();
-  if (!description) return fail(description.error());
-  const DeviceFiles files{description->device_nodes, description->driver_folders};
+}  // namespace
+
+int sanitize(const PlayerArguments& given) {
+  const auto files = device_files(given.library);
+  if (!files) return fail_with(files.error());
   std::vector<std::string> readable = given.readable;
   readable.push_back(given.self);
-  if (Status sealed = seal_sanitizer(readable, std::filesystem::current_path(), files); !sealed)
-    return fail(sealed.error());
+  if (Status sealed = seal_sanitizer(readable, working_folder(), *files); !sealed)
+    return fail_with(sealed.error());
   const auto request = request_from_host();
   if (!request) return 0;  // the host has closed the connection
   const auto answer = run_all(given, *request);
-  if (!answer) return fail(answer.error());
-  return send_message(kHost, to_msgpack(*answer), {}, kSendSeconds) ? 0 : 70;
+  return answer ? answer_host(*answer) : fail_with(answer.error());
 }
 
-int sanitizer_main(int argc, char** argv) {
-  if (argc == 4 && std::string(argv[1]) == kPlayArgument)
-    std::_Exit(play(argv[2], static_cast<std::uint32_t>(std::atoi(argv[3]))));
-  if (argc < 4) return 64;
-  return supervise({argv[0], argv[1], argv[2], argv[3], {argv + 4, argv + argc}});
-}
-
-}  // namespace
 }  // namespace hone
-
-int main(int argc, char** argv) { return hone::sanitizer_main(argc, argv); }

@@ -1,0 +1,106 @@
+// The library that reads counters, the request and the answer.
+#include "evaluate/device_counting.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "model/fields.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kCountingSeconds =
+    8;  // the start and the passes of a fast call take about 0.7 s
+// Read to empty the cache: four times its size leave nothing of the data before.
+constexpr std::uint64_t kTimesTheCache = 4, kSweepMin = std::uint64_t{1} << 20;
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return path.is_absolute() && fs::is_regular_file(path, ignored);
+}
+
+/// The first of these paths in the site-packages of an interpreter, BIN/python; empty: none.
+std::string library_of_packages(const std::string& python,
+                                const std::vector<std::string>& packages) {
+  std::error_code ignored;
+  std::vector<fs::path> folders;
+  for (fs::directory_iterator at(fs::path(python).parent_path().parent_path() / "lib", ignored),
+       end;
+       !ignored && at != end; at.increment(ignored)) {
+    if (at->path().filename().string().starts_with("python"))
+      folders.push_back(at->path() / "site-packages");
+  }
+  std::sort(folders.begin(), folders.end());
+  for (const fs::path& folder : folders) {
+    for (const std::string& package : packages) {
+      if (is_file(folder / package)) return (folder / package).string();
+    }
+  }
+  return "";
+}
+
+/// Untrusted: a number that is not finite or is negative counts as unknown.
+Result<std::vector<LaunchCounters>> read_counters(const std::string& bytes) {
+  HONE_ASSIGN(const Value value, from_msgpack(bytes));
+  Fields f(value, "answer of the player");
+  const std::string problem = f.text_or("problem", "");
+  HONE_TRY(f.finish_loosely());
+  if (!problem.empty()) return failed_precondition(problem);
+  const Value* launches = f.array("launches");
+  HONE_TRY(f.finish_loosely());
+  std::vector<LaunchCounters> counters;
+  for (const Value& launch : launches->as_array()) counters.push_back(launch_counters_of(launch));
+  return counters;
+}
+
+}  // namespace
+
+double counting_seconds() { return kCountingSeconds; }
+
+void use_named_library(DeviceCounters& counters, const Value& options, const std::string& python) {
+  const Value* named = options.find(counters.parameter);
+  const bool is_named = named != nullptr && named->is_string() && !named->as_string().empty() &&
+                        named->as_string() != "auto";
+  if (is_named) {
+    counters.library = named->as_string();
+  } else if (counters.library.empty() && !python.empty()) {
+    counters.library = library_of_packages(python, counters.packages);
+  }
+}
+
+Status expect_counters(const DeviceCounters& counters) {
+  if (is_file(counters.library)) return {};
+  return failed_precondition((counters.library.empty()
+                                  ? std::string("no library that reads hardware counters was found")
+                                  : "found no file " + counters.library) +
+                             "; " + counters.help);
+}
+
+Result<std::vector<LaunchCounters>> count_on_device(
+    Launcher& launcher, const EvaluatorOptions& options, const DeviceSpec& spec,
+    const std::vector<std::string>& hidden_nodes, const DeviceCalls& call,
+    const CacheSweepCode& sweep, const std::string& artifact,
+    const std::function<void(Process*)>& running) {
+  PlayerRequest asked;
+  asked.service = "count";
+  asked.tool = options.counters.library;
+  asked.request = call.request;
+  asked.request.set("artifact", Value::bytes(artifact))
+      .set("harness", Value::bytes(sweep.harness))
+      .set("sweep_bytes",
+           static_cast<std::int64_t>(std::max(kSweepMin, kTimesTheCache * sweep.cache_bytes)));
+  asked.seconds = kCountingSeconds;
+  HONE_ASSIGN(const PlayerAnswer answer,
+              ask_player(launcher, options, spec, hidden_nodes, asked, running));
+  if (!answer.bytes) {
+    return failed_precondition(answer.was_starved
+                                   ? "other work of the machine used the processor's cores"
+                                   : "the kernel did not finish while its counters were read");
+  }
+  return read_counters(*answer.bytes);
+}
+
+}  // namespace hone

@@ -1,0 +1,41 @@
+// Reads hardware counters for a submission's timed call, in the process of hone-player.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluate/options.hpp"
+#include "evaluate/player_process.hpp"
+#include "examine/device_calls.hpp"
+#include "examine/launch_counters.hpp"
+
+namespace hone {
+
+/// The time limit of the process (s).
+double counting_seconds();
+
+/// Takes the library that the backend's `options` name. If they say "auto" and the backend found none, searches in the
+/// packages of the interpreter `python`; empty: there is none.
+void use_named_library(DeviceCounters& counters, const Value& options, const std::string& python);
+
+/// failed_precondition: there is no library that reads counters; the message says how to install it.
+Status expect_counters(const DeviceCounters& counters);
+
+/// What empties the device's cache before each pass.
+struct CacheSweepCode {
+  std::string harness;  ///< the artifact of the judge's own device code
+  std::uint64_t cache_bytes = 0;
+};
+
+/// Makes the call once for each pass of the counters. The other parameters are those of ask_player().
+/// failed_precondition: nothing was counted; the message says why. unavailable: a fault of the machine.
+Result<std::vector<LaunchCounters>> count_on_device(
+    Launcher& launcher, const EvaluatorOptions& options, const DeviceSpec& spec,
+    const std::vector<std::string>& hidden_nodes, const DeviceCalls& call,
+    const CacheSweepCode& sweep, const std::string& artifact,
+    const std::function<void(Process*)>& running);
+
+}  // namespace hone

@@ -1,0 +1,141 @@
+// Hardware counters of the tool profile on the emulated driver: device, sandbox, player and facts. A library stands in for
+// CUPTI. profile_beside_ncu.py compares real counters on a device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "base/scratch_folder.hpp"
+#include "evaluate/device_counting.hpp"
+#include "gpu/emulated_gpu.hpp"
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// The facts of a profile on the emulated driver. `library`: file name of the copy of the pretended CUPTI; empty: none.
+Value profiled(const std::string& source, const std::string& library) {
+  auto folder = ScratchFolder::make();
+  if (!folder) return {};
+  EvaluatorOptions options = emulated_options("cuda");
+  options.counters.library = "";
+  if (!library.empty()) {
+    const std::filesystem::path copy = folder->path() / library;
+    std::filesystem::copy_file(build_dir() / "tests/pretend_cupti.so", copy);
+    std::filesystem::permissions(folder->path(), std::filesystem::perms(0755));
+    options.counters.library = copy;
+  }
+  auto launcher = Launcher::start({});
+  if (!launcher) return Value::map({{"error", launcher.error().message}});
+  auto evaluator = make_evaluator(**launcher, std::move(options), "emulated");
+  if (!evaluator) return Value::map({{"error", evaluator.error().message}});
+  Submission s;
+  s.task = std::make_shared<const Task>(small_task("cuda"));
+  s.source = source;
+  s.language = s.backend = "cuda";
+  s.client = "test";
+  s.episode = "profile";
+  s.seed = 1;
+  auto found = examine_and_wait(**evaluator, s, Tool::kProfile);
+  return found ? found->facts : Value::map({{"error", found.error().message}});
+}
+
+const Value& fact(const Value& facts, const char* name) {
+  const Value* value = facts.find(name);
+  EXPECT_NE(value, nullptr) << name << " in " << to_json(facts);
+  static const Value nil;
+  return value != nullptr ? *value : nil;
+}
+
+class CountersOnDevice : public testing::Test {
+#ifdef HONE_SANITIZED
+  void SetUp() override { GTEST_SKIP() << "the library is loaded in a sealed process"; }
+#endif
+};
+
+TEST_F(CountersOnDevice, EachLaunch_HasCountersOfItsOwn) {
+  const Value facts = profiled(R"(
+// hone: scratch sum = 4 * n
+// hone: launch add grid = ceil_div(n, 64) block = 64 args = x, y, sum, n
+// hone: launch relu grid = ceil_div(n, 128) block = 128 args = sum, out, n:i32
+extern "C" __global__ void add(const float* x, const float* y, float* sum, long long n) {
+  long long i = blockIdx.x * 64ll + threadIdx.x;
+  if (i < n) sum[i] = x[i] + y[i];
+}
+extern "C" __global__ void relu(const float* sum, float* out, int n) {
+  int i = blockIdx.x * 128 + threadIdx.x;
+  if (i < n) out[i] = sum[i] > 0 ? sum[i] : 0;
+}
+)",
+                               "libcupti.so");
+  EXPECT_EQ(fact(facts, "counters_problem"), Value()) << to_json(facts);
+  const auto& launches = fact(facts, "launches").as_array();
+  ASSERT_EQ(launches.size(), 2u) << to_json(facts);
+  const Value &first = fact(launches[0], "counters"), &second = fact(launches[1], "counters");
+  EXPECT_DOUBLE_EQ(fact(first, "time_us").as_double(), 1.0) << "1000 ns";
+  EXPECT_DOUBLE_EQ(fact(first, "memory_read_bytes").as_double(), 1001);
+  EXPECT_DOUBLE_EQ(fact(first, "cache_read_bytes").as_double(), 32 * 1003) << "sectors";
+  EXPECT_DOUBLE_EQ(fact(first, "sectors_per_load").as_double(), 1005.0 / 1006);
+  EXPECT_DOUBLE_EQ(fact(first, "local_bytes").as_double(), 32 * (1009 + 1010)) << "two metrics";
+  EXPECT_DOUBLE_EQ(fact(second, "memory_read_bytes").as_double(), 2001);
+  EXPECT_DOUBLE_EQ(fact(facts, "moved_bytes").as_double(), 1001 + 1002 + 2001 + 2002);
+}
+
+TEST_F(CountersOnDevice, CounterThatTheChipDoesNotHave_IsNil) {
+  const Value facts = profiled(kBaseline, "libcupti-forgets.so");
+  EXPECT_EQ(fact(facts, "counters_problem"), Value()) << to_json(facts);
+  const Value& counters = fact(fact(facts, "launches").as_array().at(0), "counters");
+  EXPECT_EQ(fact(counters, "time_us"), Value());
+  EXPECT_DOUBLE_EQ(fact(counters, "memory_read_bytes").as_double(), 1000);
+  EXPECT_EQ(fact(facts, "moved_share"), Value()) << "no rate without a time";
+}
+
+TEST_F(CountersOnDevice, DriverThatRefuses_IsNamedAndTheProfileHasTheRest) {
+  const Value facts = profiled(kBaseline, "libcupti-refuses.so");
+  EXPECT_THAT(fact(facts, "counters_problem").as_string(),
+              HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
+  EXPECT_EQ(fact(fact(facts, "launches").as_array().at(0), "counters"), Value());
+  EXPECT_GT(fact(facts, "time_us").as_double(), 0);
+}
+
+/// The player fills outputs with 0x5a before the call; a judge uses secret bytes.
+TEST_F(CountersOnDevice, KernelThatEndsOnlyInTheJudge_LosesOnlyItsCounters) {
+  const Value facts = profiled(R"(
+extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  volatile const unsigned* before = (volatile const unsigned*)out;
+  while (i < n && *(before + i) == 0x5a5a5a5a) {}
+  if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
+}
+)",
+                               "libcupti.so");
+  EXPECT_THAT(fact(facts, "counters_problem").as_string(),
+              testing::AnyOf(HasSubstr("did not finish"), HasSubstr("other work of the machine")));
+  EXPECT_GT(fact(facts, "time_us").as_double(), 0);
+}
+
+TEST_F(CountersOnDevice, NoLibrary_SaysHowToInstallOne) {
+  const Value facts = profiled(kBaseline, "");
+  EXPECT_THAT(fact(facts, "counters_problem").as_string(), HasSubstr("install CUPTI"));
+}
+
+TEST(CounterLibrary, InPackagesOfTheInterpreter_IsFound) {
+  auto folder = ScratchFolder::make();
+  ASSERT_TRUE(folder);
+  const auto packages = folder->path() / "lib/python3.12/site-packages/nvidia/cu13/lib";
+  std::filesystem::create_directories(packages);
+  ASSERT_TRUE(write_file(packages / "libcupti.so.13", "x"));
+  DeviceCounters counters;
+  counters.parameter = "cupti";
+  counters.packages = {"nvidia/cu13/lib/libcupti.so.13"};
+  const std::string python = folder->path() / "bin/python";
+  use_named_library(counters, Value::map(), python);
+  EXPECT_EQ(counters.library, (packages / "libcupti.so.13").string());
+  EXPECT_TRUE(expect_counters(counters));
+  use_named_library(counters, Value::map({{"cupti", "/nowhere/libcupti.so"}}), python);
+  EXPECT_EQ(counters.library, "/nowhere/libcupti.so") << "a named library comes first";
+  EXPECT_THAT(expect_counters(counters).error().message, HasSubstr("/nowhere/libcupti.so"));
+}
+
+}  // namespace
+}  // namespace hone::test
