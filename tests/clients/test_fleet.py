@@ -16,6 +16,7 @@ from typing import Any
 import hone
 import hone.aio
 import pytest
+from hone.adapters._play import AsyncPlay, Play, Settings, client_of
 from hone.fleet import Router, Server, ranking
 from hone.fleet.connection import FleetConnection
 from hone.pool import Pool
@@ -186,6 +187,44 @@ def test_asyncio_clients_and_pools_use_all_servers(two: list[RealServer]) -> Non
         pool.send([{"code": "no kernel"}] * 4, seen.info["env_id"])
         assert all(pool.recv().info["reward_valid"])
         pool.close()
+
+
+class TrainersList(collections.UserList[str]):
+    """A list that cannot be hashed and is no ``list``, as of OmegaConf."""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("kind", [list, tuple, TrainersList])
+def test_adapters_play_on_the_servers_of_a_list(two: list[RealServer], kind: Any) -> None:
+    settings = Settings.of({"endpoint": kind(endpoints_of(two)), "options": {"max_turns": 1}})
+    assert client_of(settings) is client_of(Settings(endpoints_of(two)))
+    fleet_of(client_of(settings))
+    plays = [Play(settings) for _ in range(4)]
+    for one in plays:
+        assert one.start("add_relu")
+    assert [open_on(one) for one in two] == [2, 2]
+    assert plays[0].step(FAST)
+    assert [one.finish().outcomes for one in plays] == [["correct"], [], [], []]
+
+    async def play() -> list[str]:
+        one = AsyncPlay(settings)
+        await one.start("add_relu", group="g")
+        await one.step(FAST)
+        return (await one.finish()).outcomes
+
+    assert asyncio.run(play()) == ["correct"]
+
+
+def test_settings_refuse_what_is_no_list_of_addresses() -> None:
+    for wrong, said in [
+        ([], "found no address"),
+        (["tcp://a:1", "tcp://a:1"], "found tcp://a:1 twice"),
+        ([["tcp://a:1"]], r"found \['tcp://a:1'\] in a list"),
+        ({"a": 1}, "found {'a': 1}"),
+        (None, "found None"),
+    ]:
+        with pytest.raises(hone.InvalidArgument, match=f"^endpoint: {said}"):
+            Settings.of({"endpoint": wrong})
 
 
 @pytest.mark.real

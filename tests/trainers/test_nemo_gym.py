@@ -80,7 +80,7 @@ class Gym:
 
 
 @contextlib.asynccontextmanager
-async def serving(endpoint: str, model: Model, **settings: Any) -> AsyncIterator[Gym]:
+async def serving(endpoint: str | list[str], model: Model, **settings: Any) -> AsyncIterator[Gym]:
     """The adapter, Gym's simple agent, and a model, each with a port of its own."""
     kinds = {"hone": "resources_servers", "agent": "responses_api_agents", "model": "responses_api_models"}
     places = {name: {"host": "127.0.0.1", "port": free_port(), "entrypoint": "app.py"} for name in kinds}
@@ -126,7 +126,7 @@ async def serving(endpoint: str, model: Model, **settings: Any) -> AsyncIterator
         await session.close()
 
 
-def play(endpoint: str, model: Model, use: Callable[[Gym], Any], **settings: Any) -> Any:
+def play(endpoint: str | list[str], model: Model, use: Callable[[Gym], Any], **settings: Any) -> Any:
     async def main() -> Any:
         async with serving(endpoint, model, **settings) as made:
             return await use(made)
@@ -188,6 +188,15 @@ def test_a_model_without_tool_calls_is_judged_by_its_answer(scripted: ScriptedSe
     assert (result["reward"], result["turns"]) == (0.4, 1)
     scripted.wait_for("close")
     assert scripted.open() == []
+
+
+def test_a_list_of_servers(scripted: ScriptedServer) -> None:
+    servers = [scripted.endpoint, f"tcp://127.0.0.1:{free_port()}"]
+
+    async def use(made: Gym) -> Any:
+        return await made.run(row(scripted.endpoint))
+
+    assert play(servers, lambda _: [text("slow")], use, options={"max_turns": 1})["reward"] == 0.4
 
 
 def test_a_models_mistakes_are_answers(scripted: ScriptedServer) -> None:

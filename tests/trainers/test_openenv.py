@@ -36,7 +36,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 def serve() -> Iterator[Serve]:
     running: list[tuple[uvicorn.Server, threading.Thread]] = []
 
-    def start(endpoint: str, **settings: Any) -> str:
+    def start(endpoint: str | list[str], **settings: Any) -> str:
         listener = socket.create_server(("127.0.0.1", 0))
         config = uvicorn.Config(adapter.app(endpoint, **settings), log_level="warning")
         server = uvicorn.Server(config)
@@ -234,6 +234,16 @@ def test_health_is_that_of_the_server(serve: Serve, scripted: ScriptedServer) ->
     scripted.stop()
     gone = requests.get(f"{url}/health", timeout=20)
     assert (gone.status_code, gone.json()["status"]) == (503, "unhealthy")
+
+
+def test_a_list_of_servers_is_healthy_while_one_answers(serve: Serve, scripted: ScriptedServer) -> None:
+    unserved = f"tcp://127.0.0.1:{free_port()}"
+    url = serve([scripted.endpoint, unserved])
+    assert requests.get(f"{url}/health", timeout=20).json() == {"status": "healthy"}
+    with HoneEnv(base_url=url).sync() as env:
+        assert env.reset(task="add_relu").observation.task == "tasks/add_relu"
+    scripted.stop()
+    assert requests.get(f"{url}/health", timeout=20).status_code == 503
 
 
 def test_health_without_a_server_is_bad(serve: Serve) -> None:

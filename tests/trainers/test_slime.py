@@ -25,7 +25,7 @@ from trl.chat_template_utils import qwen3_chat_template, qwen3_training_chat_tem
 import slime_contract
 from calls import after_answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer
+from servers import ROOT, RealServer, free_port
 from tiny import tokenizer
 
 IS_REAL = slime_contract.install()
@@ -94,7 +94,7 @@ def engine() -> Iterator[Engine]:
     made.close()
 
 
-def arguments(engine: Engine, checkpoint: str, endpoint: str, **hone_settings: Any) -> SimpleNamespace:
+def arguments(engine: Engine, checkpoint: str, endpoint: str | list[str], **hone_settings: Any) -> SimpleNamespace:
     return SimpleNamespace(
         hone={"endpoint": endpoint, **hone_settings},
         hf_checkpoint=checkpoint,
@@ -209,6 +209,14 @@ def test_a_lost_server_is_a_fault(engine: Engine, checkpoint: str, scripted: Scr
     assert done.metadata["hone"]["fault"].startswith("reset: unavailable: ")
     assert (done.reward, done.remove_sample, done.response_length) == (0.0, True, 1)
     assert done.loss_mask == [0]
+
+
+def test_a_list_of_servers_in_the_file_of_settings(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:
+    unserved = f"tcp://127.0.0.1:{free_port()}"
+    given = yaml.safe_load(f"{{endpoint: ['{scripted.endpoint}', '{unserved}'], options: {{max_turns: 1}}}}")
+    engine.script = [("slow<|im_end|>", "stop")]
+    args = arguments(engine, checkpoint, **given)
+    assert [one.reward for one in generate(args, sample())] == [0.4]
 
 
 def test_no_server_and_no_task_end_the_rollout(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:

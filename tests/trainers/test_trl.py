@@ -26,7 +26,7 @@ from trl.chat_template_utils import (
 
 from calls import after_answers
 from scripted import ScriptedServer
-from servers import ROOT, RealServer
+from servers import ROOT, RealServer, free_port
 from tiny import model, tokenizer, weights
 
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
@@ -108,7 +108,9 @@ def test_a_step_of_training_by_tool_calls(tmp_path: Path, real: RealServer) -> N
 
 
 def test_fault_has_no_advantage_and_does_not_change_the_mean(tmp_path: Path, scripted: ScriptedServer) -> None:
-    play = adapter.Environments(scripted.endpoint, options={"max_turns": 1})
+    # A list, because the class replaces the check of its settings.
+    servers = [scripted.endpoint, f"tcp://127.0.0.1:{free_port()}"]
+    play = adapter.Environments(servers, options={"max_turns": 1})
     trainer = with_tools(tmp_path, play, [[call("fast"), call("wrong"), call("fault"), call("wrong")], ["Ok."] * 4])
     trainer.train()
     wrong, same, fault, good = trainer.advantages()

@@ -19,7 +19,7 @@ import verifiers.v1 as vf
 from hone.adapters import verifiers as adapter
 
 from scripted import ScriptedServer
-from servers import ROOT, RealServer
+from servers import ROOT, RealServer, free_port
 
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
 
@@ -84,7 +84,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
     made.close()
 
 
-def environment(endpoint: str, **settings: Any) -> adapter.HoneEnv:
+def environment(endpoint: str | list[str], **settings: Any) -> adapter.HoneEnv:
     taskset = {"id": "hone-kernels", "endpoint": endpoint, **settings.pop("taskset", {})}
     return adapter.HoneEnv(adapter.HoneEnvConfig(taskset=taskset, **settings))
 
@@ -119,6 +119,14 @@ def test_an_episode(model: Model, real: RealServer) -> None:
     assert "# Add, then ReLU" in first[1]["content"]
     assert [m["role"] for m in second] == ["system", "user", "assistant", "user"]
     assert second[3]["content"].startswith("No code was found")
+
+
+def test_a_list_of_servers(model: Model, scripted: ScriptedServer) -> None:
+    model.answer = lambda _: "slow"
+    servers = [scripted.endpoint, f"tcp://127.0.0.1:{free_port()}"]
+    (episode,) = play(environment(servers, taskset={"options": {"max_turns": 1}}), model)
+    assert episode.ok, episode.errors
+    assert episode.traces[0].rewards["hone"].score == 0.4
 
 
 def test_a_fault_fails_the_episode_and_has_no_reward(model: Model, scripted: ScriptedServer) -> None:

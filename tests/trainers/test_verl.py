@@ -12,6 +12,7 @@ import hone
 import pyarrow.parquet as pq
 import pytest
 from hone.adapters import verl as adapter
+from hone.adapters._play import Settings
 from omegaconf import OmegaConf
 from trl.chat_template_utils import qwen3_training_chat_template
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker, _agent_loop_registry
@@ -19,7 +20,7 @@ from verl.workers.rollout.replica import TokenOutput
 
 from calls import after_answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer
+from servers import ROOT, RealServer, free_port
 from tiny import tokenizer
 from verl_configuration import composed, configuration, save_checkpoint
 
@@ -43,7 +44,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
     return save_checkpoint(tmp_path_factory.mktemp("checkpoint"))
 
 
-def worker(checkpoint: str, folder: Path, endpoint: str, *script: str, **given: Any) -> AgentLoopWorker:
+def worker(checkpoint: str, folder: Path, endpoint: str | list[str], *script: str, **given: Any) -> AgentLoopWorker:
     """verl's worker with its own configuration, and the loop from a file."""
     config = configuration(checkpoint, folder, endpoint, **given)
     return AgentLoopWorker(config, Engine(tokenizer(qwen3_training_chat_template), *script))
@@ -57,6 +58,14 @@ def run(of: AgentLoopWorker, **columns: Any) -> Any:
         return await of._run_agent_loop({}, trajectory, agent_name="hone", trace=False, **columns)
 
     return asyncio.run(asyncio.wait_for(main(), 100))
+
+
+def test_a_list_of_servers_in_the_file_of_loops(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
+    servers = [scripted.endpoint, f"tcp://127.0.0.1:{free_port()}"]
+    of = worker(checkpoint, tmp_path, servers, "slow<|im_end|>", options={"max_turns": 1})
+    assert run(of).reward_score == 0.4
+    settings = Settings.of({"endpoint": OmegaConf.create(servers)})
+    assert settings.endpoint == tuple(servers)
 
 
 def test_an_episode_of_two_turns(checkpoint: str, tmp_path: Path, real: RealServer) -> None:

@@ -27,7 +27,7 @@ def composed(overrides: list[str]) -> Any:
         return compose("ppo_trainer", overrides=overrides)
 
 
-def configuration(checkpoint: str, folder: Path, endpoint: str, **given: Any) -> Any:
+def configuration(checkpoint: str, folder: Path, endpoint: str | list[str], **given: Any) -> Any:
     """A trainer's configuration with hone's loop; `given`: keys in addition to `endpoint` and a few of verl's."""
     response = given.pop("response_length", 4000)
     use_v1 = str(given.pop("use_v1", True)).lower()

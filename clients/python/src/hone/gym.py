@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ._gym_forms import (
@@ -68,7 +68,7 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
 
     def __init__(
         self,
-        endpoint: str = DEFAULT_ENDPOINT,
+        endpoint: str | Sequence[str] = DEFAULT_ENDPOINT,
         task: str | None = None,
         *,
         split: str | None = None,
@@ -85,7 +85,7 @@ class HoneEnv(gymnasium.Env[Observation, Any]):
         """Connects to the server.
 
         Args:
-            endpoint: ZeroMQ address of ``hone serve``.
+            endpoint: ZeroMQ address of ``hone serve``, or a list of them.
             task: ``"dataset/id"`` or ``"id"``; None draws one at every reset, with its seed.
             split: Where to draw from.
             group: Samples of one task that share a device model and one baseline.
@@ -233,7 +233,7 @@ class KernelRefineEnv(HoneEnv):
 
     def __init__(
         self,
-        endpoint: str = DEFAULT_ENDPOINT,
+        endpoint: str | Sequence[str] = DEFAULT_ENDPOINT,
         task: str | None = None,
         *,
         action: Literal["response", "code"] = "response",

@@ -71,7 +71,7 @@ class HoneVectorEnv(VectorEnv[Any, Any, Any]):
     def __init__(
         self,
         num_envs: int = 1,
-        endpoint: str = DEFAULT_ENDPOINT,
+        endpoint: str | Sequence[str] = DEFAULT_ENDPOINT,
         task: str | None = None,
         *,
         split: str | None = None,
@@ -295,7 +295,7 @@ class KernelRefineVectorEnv(HoneVectorEnv):
     def __init__(
         self,
         num_envs: int = 1,
-        endpoint: str = DEFAULT_ENDPOINT,
+        endpoint: str | Sequence[str] = DEFAULT_ENDPOINT,
         task: str | None = None,
         *,
         action: Literal["response", "code"] = "response",

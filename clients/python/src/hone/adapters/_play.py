@@ -10,7 +10,7 @@ import asyncio
 import os
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -29,7 +29,8 @@ class Settings:
     """The server and the rules of an adapter's episodes.
 
     Attributes:
-        endpoint: ZeroMQ address of ``hone serve``.
+        endpoint: As in ``hone.connect``: the ZeroMQ address of ``hone serve``, a list of them for
+            several servers, or ``"ray://NAME"``. A list becomes a tuple.
         split: The split to draw tasks from, for rollouts that name none.
         options: Options of every episode, such as ``{"max_turns": 4, "reward": "kevin"}``.
         timeout: Seconds a turn may take, queueing included; a longer turn is a fault.
@@ -39,7 +40,7 @@ class Settings:
         server_key: As in ``hone.connect``.
     """
 
-    endpoint: str = DEFAULT_ENDPOINT
+    endpoint: str | Sequence[str] = DEFAULT_ENDPOINT
     split: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     timeout: float = 600.0
@@ -47,6 +48,17 @@ class Settings:
     reconnect_timeout: float = 30.0
     key: PathLike | None = None
     server_key: PathLike | None = None
+
+    def __post_init__(self) -> None:
+        """Makes a tuple of a list, or of a list type of a trainer's configuration.
+
+        Raises:
+            InvalidArgument: It is not a list of addresses.
+        """
+        if not isinstance(self.endpoint, str):
+            from hone.fleet import addresses
+
+            object.__setattr__(self, "endpoint", tuple(addresses(self.endpoint)))
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
@@ -70,6 +82,11 @@ class Settings:
     def tools_of(self, observation: Mapping[str, Any]) -> EpisodeTools:
         """The tools that the model of an episode may call: none if the options name none."""
         return EpisodeTools.of(observation) if self.tools else EpisodeTools()
+
+    @property
+    def has_one_server(self) -> bool:
+        """Whether the endpoint is the address of one server."""
+        return isinstance(self.endpoint, str) and not self.endpoint.startswith("ray://")
 
     def connection(self) -> dict[str, Any]:
         """The arguments of ``connect``."""

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hone._functions import parse_json, refusal
+from hone._requests import DEFAULT_ENDPOINT
 from hone.errors import HoneError
 
 from ._play import AsyncPlay, Settings, client_of, tool_functions
@@ -104,7 +105,7 @@ class HoneResourcesServerConfig(BaseResourcesServerConfig):  # type: ignore[misc
     request fails, and the rollout with it).
     """
 
-    endpoint: str = Settings.endpoint
+    endpoint: str | list[str] = DEFAULT_ENDPOINT
     options: dict[str, Any] = Field(default_factory=dict)
     timeout: float = Settings.timeout
     connect_timeout: float = Settings.connect_timeout
@@ -397,7 +398,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """``python -m hone.adapters.nemo_gym``: prints the rows of a dataset."""
     parser = argparse.ArgumentParser(prog="python -m hone.adapters.nemo_gym")
     parser.add_argument(
-        "--endpoint", default=Settings.endpoint, help="address of hone serve (default: %(default)s)"
+        "--endpoint", default=DEFAULT_ENDPOINT, help="address of hone serve (default: %(default)s)"
     )
     parser.add_argument("--split", help="tasks of this split only")
     parser.add_argument(

@@ -13,7 +13,7 @@ episode's tools. After a fault of the machine a turn's reward is None and an epi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -42,7 +42,7 @@ class _Actor:
     """Plays episodes for workers, which name them by number.
 
     Args:
-        endpoint: ZeroMQ address of ``hone serve``.
+        endpoint: ZeroMQ address of ``hone serve``, or a list of them.
         options: Options of every episode, such as ``{"max_turns": 4, "reward": "kevin"}``.
         idle_s: Idle time after which an episode is closed (s); its worker may have died.
         settings: Further members of ``Settings``.
@@ -50,7 +50,7 @@ class _Actor:
 
     def __init__(
         self,
-        endpoint: str = DEFAULT_ENDPOINT,
+        endpoint: str | Sequence[str] = DEFAULT_ENDPOINT,
         options: Mapping[str, Any] | None = None,
         *,
         idle_s: float = 1800.0,

@@ -18,7 +18,7 @@ import json
 import os
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -225,7 +225,7 @@ class Masked:
 
 
 def register(
-    endpoint: str = DEFAULT_ENDPOINT,
+    endpoint: str | Sequence[str] = DEFAULT_ENDPOINT,
     options: Mapping[str, Any] | None = None,
     *,
     name: str = "hone",
@@ -234,7 +234,7 @@ def register(
     """Registers ``HoneEnv`` with skyrl-gym in this process, replacing an earlier registration.
 
     Args:
-        endpoint: Of ``hone serve``.
+        endpoint: Of ``hone serve``, or a list of them.
         options: Of every episode.
         name: The ``env_class`` of its rows.
         settings: More of ``Settings``.

@@ -155,6 +155,7 @@ class Environments(Settings):
     """
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _require_trl()
 
     def __call__(self) -> KernelEnvironment:
@@ -205,6 +206,7 @@ class Rollouts(Settings):
     tokenizer: Any = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _require_trl()
         if self.tokenizer is not None:
             self._check(Chat(self.tokenizer), self.tokenizer)

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hone._requests import DEFAULT_ENDPOINT
+
 from ._play import AsyncPlay, Settings, client_of
 from ._record import Message, text_of
 from ._tools import NO_MORE_CALLS
@@ -32,7 +34,7 @@ MODEL_SECONDS_MAX = 3600.0
 class HoneTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
     """The server and the episodes' rules, as in ``Settings``: ``--env.taskset.*``."""
 
-    endpoint: str = Settings.endpoint
+    endpoint: str | list[str] = DEFAULT_ENDPOINT
     split: str | None = None
     options: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it
     timeout: float = Settings.timeout

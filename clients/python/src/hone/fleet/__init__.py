@@ -24,6 +24,7 @@ __all__ = [
     "Member",
     "Router",
     "Server",
+    "addresses",
     "open_fleet",
     "ranking",
 ]
@@ -56,11 +57,15 @@ def open_fleet(
         from .on_ray import open_named
 
         return open_named(endpoint.removeprefix("ray://"), open_endpoint, connect_timeout)
-    return FleetConnection(_addresses(endpoint), open_endpoint, connect_timeout)
+    return FleetConnection(addresses(endpoint), open_endpoint, connect_timeout)
 
 
-def _addresses(given: object) -> list[str]:
-    """Checks a list of addresses."""
+def addresses(given: object) -> list[str]:
+    """Checks a list of addresses, of any iterable type.
+
+    Raises:
+        InvalidArgument: It is no list, is empty, or has an entry twice or one that is no address.
+    """
     expected = "expected an address such as 'tcp://HOST:5917', or a list of them"
     found: str | None = None
     addresses: list[str] = []
