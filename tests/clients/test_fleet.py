@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,50 @@ def test_a_group_stays_where_it_is_and_moves_only_to_a_server_of_its_kind() -> N
     waits = router.order("g", others)
     assert waits[0] == first, "the request waits for the group's own server"
     assert len(waits) == 4
+
+
+def kinds_of(**others: object) -> list[Server]:
+    """Four servers of two kinds."""
+    return [Server(name, fingerprint="H100" if index % 2 else "H200", **others) for index, name in enumerate(NAMES[:4])]  # type: ignore[arg-type]
+
+
+def test_clients_that_do_not_know_each_other_agree_on_the_kind_of_a_group() -> None:
+    servers = kinds_of()
+    kind = {one.endpoint: one.fingerprint for one in servers}
+    kinds, moved = collections.Counter[str](), 0
+    for group in map(str, range(200)):
+        first = Router().order(group, servers)[0]
+        # Another client has many episodes on this server, or cannot reach it, or both servers of the kind.
+        busy = [replace(one, load=12 * (one.endpoint == first)) for one in servers]
+        lost = [replace(one, serves=one.endpoint != first) for one in servers]
+        both = [replace(one, serves=kind[one.endpoint] != kind[first]) for one in servers]
+        chosen = [Router().order(group, seen)[0] for seen in (busy, lost, both)]
+        assert [kind[one] for one in chosen] == [kind[first]] * 3
+        moved += sum(one != first for one in chosen[:2])
+        kinds[kind[first]] += 1
+    assert moved == 400, "the bound holds among the servers of a kind"
+    assert min(kinds.values()) > 60, "both kinds get groups"
+
+
+def test_the_bound_counts_the_servers_of_the_kind_only() -> None:
+    """Otherwise busy servers of another kind would keep a group on a full server."""
+    for group in map(str, range(50)):
+        first = Router().order(group, kinds_of())[0]
+        kind = next(one.fingerprint for one in kinds_of() if one.endpoint == first)
+        seen = [
+            replace(one, load=1000 if one.fingerprint != kind else 100 * (one.endpoint == first)) for one in kinds_of()
+        ]
+        assert Router().order(group, seen)[0] != first
+
+
+def test_a_server_that_has_left_gives_no_group_its_kind() -> None:
+    for group in map(str, range(50)):
+        first = Router().order(group, kinds_of())[0]
+        kind = next(one.fingerprint for one in kinds_of() if one.endpoint == first)
+        left = [replace(one, left=one.fingerprint == kind, serves=one.fingerprint != kind) for one in kinds_of()]
+        order = Router().order(group, left)
+        assert len(order) == 2
+        assert all(one.fingerprint != kind for one in left if one.endpoint in order)
 
 
 def test_an_episode_without_a_group_goes_to_the_least_load() -> None:

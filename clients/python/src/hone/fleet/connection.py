@@ -143,8 +143,8 @@ class Member:
 
     def view(self) -> Server:
         """This server for the router."""
-        serves = self.serves and self.left_at is None
-        return Server(self.endpoint, self.load, serves, self.fingerprint)
+        left = self.left_at is not None
+        return Server(self.endpoint, self.load, self.serves and not left, self.fingerprint, left)
 
     def read_hello(self) -> None:
         """Notes what the server said when this client connected last."""

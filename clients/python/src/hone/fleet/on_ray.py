@@ -331,7 +331,12 @@ class RegistryRouter(Router):
     def order(self, group: str | None, servers: Sequence[Server]) -> list[str]:
         """As the registry says; as this client would, while there is no registry."""
         given = [
-            {"endpoint": one.endpoint, "serves": one.serves, "fingerprint": one.fingerprint}
+            {
+                "endpoint": one.endpoint,
+                "serves": one.serves,
+                "fingerprint": one.fingerprint,
+                "left": one.left,
+            }
             for one in servers
         ]
         try:

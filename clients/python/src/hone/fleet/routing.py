@@ -2,18 +2,22 @@
 
 The rule:
 
-1. Samples of a group go to one server, because they share a task's preparation and its baseline.
-   A group's server is chosen by consistent hashing with bounded loads: the servers are ranked by a
-   hash of group and server, and the first one takes the group whose load is below the bound. So
-   clients with few episodes agree without knowing each other, and a client with many groups
-   spreads them evenly.
-2. A group stays on its server while that serves. If it does not, the next one in the ranking takes
-   the group, but only a server with the same fingerprint: speedups of one group are compared.
-3. An episode without a group goes to the server with the least load.
+1. Speedups of one group are compared, so all its episodes are on servers of one kind: of one
+   fingerprint. A hash of group and server ranks all known servers, and the first one has the
+   group's kind. This depends neither on loads nor on which servers serve now, because clients that
+   do not know each other see these differently.
+2. Samples of a group go to one server, because they share a task's preparation and its baseline.
+   Among the servers of the kind, it is chosen by consistent hashing with bounded loads: the first
+   one in the ranking takes the group whose load is below the bound. So clients with few episodes
+   agree, and a client with many groups spreads them evenly.
+3. A group stays on its server while that serves. If it does not, the next one of its kind in the
+   ranking takes the group.
+4. An episode without a group goes to the server with the least load.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import math
@@ -38,6 +42,8 @@ SLACK = 1.1
 LOAD_FREE = 8
 #: Groups that a router remembers.
 GROUPS_MAX = 100_000
+#: Rankings that are remembered. A batch of a large trainer has some thousand groups.
+RANKINGS_MAX = 8192
 
 
 @dataclass(frozen=True)
@@ -48,13 +54,15 @@ class Server:
         endpoint: Its address, which is its name here.
         load: Its open episodes that the caller knows of.
         serves: Whether it takes new episodes now.
-        fingerprint: Hardware, driver and toolchain; empty if it was never reached.
+        fingerprint: Hardware, driver and toolchain, as it said last; empty if it never said.
+        left: Whether it has left the fleet. No group gets its kind from it.
     """
 
     endpoint: str
     load: int = 0
     serves: bool = True
     fingerprint: str = ""
+    left: bool = False
 
 
 def ranking(key: str, endpoints: Sequence[str]) -> list[str]:
@@ -67,6 +75,19 @@ def ranking(key: str, endpoints: Sequence[str]) -> list[str]:
         return hashlib.blake2b(f"{key}\0{endpoint}".encode(), digest_size=8).digest()
 
     return sorted(endpoints, key=weight)
+
+
+@functools.lru_cache(RANKINGS_MAX)
+def _group_ranking(group: str, endpoints: tuple[str, ...]) -> tuple[str, ...]:
+    """A ranking that each sample of a group needs."""
+    return tuple(ranking(group, endpoints))
+
+
+def _bounded(mates: Sequence[Server], load_free: int) -> int:
+    """The load from which servers of one kind take no new group."""
+    serving = sum(one.serves for one in mates) or len(mates)
+    load = sum(one.load for one in mates)
+    return max(load_free, math.ceil(SLACK * (load + 1) / serving))
 
 
 class Router:
@@ -89,28 +110,29 @@ class Router:
 
         Those that do not serve now come last: one may come back, or the request waits for it.
         """
-        serving = [one for one in servers if one.serves] or list(servers)
-        others = [one for one in servers if one not in serving]
         if group is None:
-            drawn = ranking(f"{self._salt}{next(self._draws)}", [one.endpoint for one in serving])
+            drawn = ranking(f"{self._salt}{next(self._draws)}", [one.endpoint for one in servers])
             place = {endpoint: index for index, endpoint in enumerate(drawn)}
-            serving.sort(key=lambda one: (one.load, place[one.endpoint]))
-            return [one.endpoint for one in (*serving, *others)]
-        by_endpoint = {one.endpoint: one for one in serving}
-        ranked = [by_endpoint[name] for name in ranking(group, list(by_endpoint))]
-        fingerprint = ""
+            free = sorted(servers, key=lambda s: (not s.serves, s.load, place[s.endpoint]))
+            return [one.endpoint for one in free]
+        if not servers:
+            return []
+        by_endpoint = {one.endpoint: one for one in servers}
+        ranked = [by_endpoint[name] for name in _group_ranking(group, tuple(by_endpoint))]
         with self._lock:
-            if group in self._groups:
-                home, fingerprint = self._groups[group]
-                for some in (ranked, others):
-                    some.sort(key=lambda one: one.endpoint != home)
-            elif ranked:
-                load = sum(one.load for one in servers)
-                bound = max(self._load_free, math.ceil(SLACK * (load + 1) / len(serving)))
-                ranked.sort(key=lambda one: one.load >= bound)
-                fingerprint = ranked[0].fingerprint
-                self.placed(group, ranked[0])
-        return [one.endpoint for one in (*ranked, *others) if one.fingerprint == fingerprint]
+            known = self._groups.get(group)
+            if known is None:
+                kind = next((one for one in ranked if not one.left), ranked[0]).fingerprint
+            else:
+                kind = known[1]
+            mates = [one for one in ranked if one.fingerprint == kind]
+            if known is None:
+                bound = _bounded(mates, self._load_free)
+                mates.sort(key=lambda one: (not one.serves, one.load >= bound))
+                self.placed(group, mates[0])
+            else:
+                mates.sort(key=lambda one: (not one.serves, one.endpoint != known[0]))
+        return [one.endpoint for one in mates]
 
     def known(self, group: str) -> tuple[str, str] | None:
         """The endpoint and fingerprint of a group's server; None for an unknown group."""
