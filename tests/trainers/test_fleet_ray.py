@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 import unittest.mock
 import urllib.request
@@ -19,6 +20,7 @@ from typing import Any
 import hone
 import pytest
 import ray
+from hone.adapters._play import Play, Settings, client_of
 from hone.fleet import FleetConnection, on_ray
 from ray.cluster_utils import Cluster
 
@@ -192,6 +194,144 @@ def test_a_server_that_is_killed_comes_back_with_its_episodes(up: str, whom: str
         for one in started + new:
             one.close()
         wait_until(lambda: {row["endpoint"] for row in on_ray.status()} == before)
+
+
+def add_nodes(cluster: Cluster, count: int, resource: str) -> list[Any]:
+    """Adds nodes with a resource of their own, so that only one fleet uses them."""
+    added = [cluster.add_node(wait=False, num_cpus=1, resources={resource: 1}) for _ in range(count)]
+    cluster.wait_for_nodes()
+    return added
+
+
+class Told:
+    """What servers have answered to clients that play at the same time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.over = threading.Event()
+        self.turns: dict[str, list[int]] = {}  # of each episode: the turns of its acknowledged steps
+        self.homes: dict[str, str] = {}
+        self.last: dict[str, float] = {}  # of each episode: when its last step was acknowledged
+        self.playing: dict[int, str] = {}  # of each client
+        self.lost: list[str] = []  # episodes whose steps ended as Unavailable
+        self.errors: list[hone.HoneError] = []
+
+    @property
+    def steps(self) -> int:
+        with self.lock:
+            return sum(map(len, self.turns.values()))
+
+    def since(self, moment: float, endpoint: str) -> list[str]:
+        """Episodes of a server with steps that were acknowledged after a moment."""
+        with self.lock:
+            return [one for one, at in self.last.items() if at > moment and self.homes[one] == endpoint]
+
+    def play(self, number: int, client: hone.Client, turn: dict[str, str]) -> None:
+        """Plays episodes until `over`. Only steps may be lost, not resets."""
+        try:
+            while not self.over.is_set():
+                episode = client.reset("add_relu", options={"max_turns": 8}, timeout=60).episode
+                with self.lock:
+                    self.turns[episode.id], self.homes[episode.id] = [], str(episode.endpoint)
+                    self.playing[number] = episode.id
+                while not (episode.ended or self.over.wait(0.2)):
+                    try:
+                        result = episode.step(timeout=100, **turn)
+                    except hone.Unavailable:
+                        if self.over.is_set():
+                            raise
+                        with self.lock:
+                            self.lost.append(episode.id)
+                        break
+                    with self.lock:
+                        self.turns[episode.id].append(result.turn)
+                        self.last[episode.id] = time.monotonic()
+        except hone.HoneError as error:
+            if not self.over.is_set():  # then the client may be closed
+                self.errors.append(error)
+                raise
+
+
+def journal_of(path: Path) -> dict[str, list[int]]:
+    """The turns of each episode in a journal."""
+    said = subprocess.check_output([HONE, "export", "--journal", str(path)], text=True)
+    lines = [json.loads(line) for line in said.splitlines()]
+    return {one["episode"]: [turn["turn"] for turn in one["turns"]] for one in lines}
+
+
+def test_no_step_is_lost_or_doubled_when_a_node_and_a_server_die_under_load(cluster: Cluster, tmp_path: Path) -> None:
+    nodes = {node.node_id: node for node in add_nodes(cluster, 3, "load")}
+    settings = ["evaluate.max_interval=0"]
+    endpoints = on_ray.up(3, name="load", hone=HONE, resources={"load": 1}, settings=settings, journal=str(tmp_path))
+    told, clients, threads = Told(), [], []
+    try:
+        placed = ray.util.placement_group_table(ray.util.get_placement_group("load-servers"))["bundles_to_node_id"]
+        removed, killed = endpoints[0], endpoints[1]
+        for number in range(16):
+            clients.append(hone.connect("ray://load", reconnect_timeout=8 if number % 2 else 60))
+            wait_until(lambda: all(one.serves for one in clients[-1]._connection.members()))
+            turn = {"code": FAST} if number < 2 else {"response": "no code"}
+            threads.append(threading.Thread(target=told.play, args=(number, clients[-1], turn)))
+            threads[-1].start()
+        given = Settings("ray://load", options={"max_turns": 2}, reconnect_timeout=5)
+        plays = [Play(given)]
+        while not plays[-1].start("add_relu") or home_of(client_of(given), plays[-1]._episode) != removed:
+            plays.append(Play(given))
+        wait_until(lambda: told.steps > 200 and {removed, killed} <= set(told.homes.values()))
+
+        servers = [ray.get_actor(f"load-server-{index}", namespace=on_ray.NAMESPACE) for index in range(2)]
+        processes = ray.get([one.pid.remote() for one in servers])
+        began = time.monotonic()
+        cluster.remove_node(nodes[placed[0]], allow_graceful=False)
+        wait_until(lambda: not Path(f"/proc/{processes[0]}").exists())
+        os.kill(processes[1], signal.SIGKILL)
+        with told.lock:
+            playing = told.playing.items()
+            # Clients with an odd number soon give up, the others wait for the server to come back.
+            doomed = {one for client, one in playing if told.homes[one] == removed and client % 2}
+            waiting = {one for client, one in playing if told.homes[one] == killed and client % 2 == 0}
+            before = set(told.turns)
+        at_kill = time.monotonic()
+        assert plays[-1].step(response="no code") == []
+        record = plays[-1].finish()
+        assert (record.details()["reward_valid"], record.score) == (False, None)
+        assert "unavailable" in str(record.fault)
+        wait_until(lambda: doomed <= set(told.lost) and waiting <= set(told.since(at_kill, killed)))
+        wait_until(lambda: bool(set(told.since(at_kill, endpoints[2])) - before))
+        told.over.set()
+        took = time.monotonic() - began
+    finally:
+        told.over.set()
+        for client in clients:
+            client.close()  # steps that wait for the removed server end now
+        for thread in threads:
+            thread.join(timeout=60)
+        client_of(given).close()
+        on_ray.down("load")
+        for node in nodes.values():
+            if node in cluster.worker_nodes:
+                cluster.remove_node(node)
+    assert told.errors == []
+    journal: dict[str, list[int]] = {}
+    for index in range(3):
+        journal |= journal_of(tmp_path / f"load-{index}.db")
+    acknowledged = {(episode, turn) for episode, turns in told.turns.items() for turn in turns}
+    recorded = collections.Counter((episode, turn) for episode, turns in journal.items() for turn in turns)
+    lost = sorted(acknowledged - set(recorded))
+    doubled = sorted(step for step, count in recorded.items() if count > 1)
+    # A step that was sent again has not become another turn.
+    doubled += [(one, 0) for one, turns in told.turns.items() if turns != list(range(1, len(turns) + 1))]
+    ahead = [one for one, turns in told.turns.items() if len(journal.get(one, [])) > len(turns) + 1]
+    resumed = [one for one in told.since(at_kill, killed) if one in before]
+    print(
+        f"{len(acknowledged)} acknowledged steps of {len(told.turns)} episodes: {len(lost)} lost, "
+        f"{len(doubled)} doubled; {len(doomed)} episodes of the removed node ended as unavailable, "
+        f"{len(resumed)} of the killed server resumed; {took:.1f} s"
+    )
+    assert (lost, doubled, ahead) == ([], [], [])
+    assert {told.homes[one] for one in told.lost} <= {removed, killed}
+    assert doomed <= set(told.lost)
+    assert waiting <= set(resumed)
 
 
 def test_errors_say_what_to_do(up: str) -> None:

@@ -51,6 +51,8 @@ __all__ = [
 
 #: Ray's namespace of the fleets' actors.
 NAMESPACE = "hone"
+#: Ray's resource of the head node.
+HEAD = "node:__internal_head__"
 _PRCTL = ctypes.CDLL(None).prctl  # found here: a forked child must not load libraries
 #: Time that a server has to start, the first checks of its toolchain included (s).
 START_S = 120.0
@@ -105,11 +107,12 @@ class _Node:
     """
 
     def __init__(self, launch: Launch) -> None:
-        registry = ray.get_actor(f"{launch.fleet}-registry", namespace=NAMESPACE)
-        former = int(ray.get(registry.port.remote(launch.index)))
+        again = bool(ray.get_runtime_context().was_current_actor_reconstructed)
         self._stopped = False
         self._folder = Path(tempfile.mkdtemp(prefix="hone-fleet-"))
         try:
+            registry = ray.get_actor(f"{launch.fleet}-registry", namespace=NAMESPACE)
+            former = int(ray.get(registry.port.remote(launch.index), timeout=START_S))
             self._write_keys(launch)
             # At its former address, clients find their episodes again.
             self._serve(launch, launch.port or former)
@@ -122,9 +125,9 @@ class _Node:
             )
         except Exception:
             shutil.rmtree(self._folder, ignore_errors=True)
-            if not former:
+            if not again:
                 raise
-            time.sleep(LOOK_S)  # the former server may still hold its port
+            time.sleep(LOOK_S)  # the former server may still hold its port, or Ray has no registry
             os._exit(1)
         threading.Thread(target=self._end_with_server, daemon=True).start()
 
@@ -468,7 +471,8 @@ def up(
                 f"Ray found no {nodes} nodes with {bundle} each within {timeout:g} s; "
                 "see `ray status`"
             )
-        registry = _detached(_Registry, f"{name}-registry").remote(name, nodes, client_key)
+        made_registry = _detached(_Registry, f"{name}-registry", resources=_on_head())
+        registry = made_registry.remote(name, nodes, client_key)
         for index in range(nodes):
             arguments = ["-c", os.path.abspath(config)] if config else []
             arguments += [word for one in settings for word in ("--set", one)]
@@ -514,9 +518,14 @@ def down(name: str = "hone") -> int:
         with contextlib.suppress(ValueError):
             nodes.append(_server_of(name, index))
     ray.kill(registry)  # before the servers: it asks them
-    if nodes:
-        stopped = [node.stop.remote() for node in nodes]
-        ray.wait(stopped, num_returns=len(nodes), timeout=END_S + 10)
+    # A server whose node has failed waits for another one, and would never answer.
+    asked = {node.actor_pid.remote(): node for node in nodes}
+    there, _ = (
+        ray.wait(list(asked), num_returns=len(asked), timeout=2 * STATE_S) if asked else ([], [])
+    )
+    stopped = [asked[answer].stop.remote() for answer in there]
+    if stopped:
+        ray.wait(stopped, num_returns=len(stopped), timeout=END_S + 10)
     for actor in nodes:
         ray.kill(actor)
     with contextlib.suppress(ValueError):
@@ -577,6 +586,16 @@ def _detached(actor: type, name: str, **options: Any) -> Any:  # noqa: ANN401 - 
     """An actor's class whose actors outlive this program, and are started again when they end."""
     always = {"lifetime": "detached", "max_restarts": -1, "num_cpus": 0}
     return ray.remote(actor).options(name=name, namespace=NAMESPACE, **always, **options)
+
+
+def _on_head() -> dict[str, float]:
+    """Resources of an actor on the head node, which the cluster needs anyway.
+
+    On a server's node, the registry could fail with that node, and forget the ports of servers.
+    """
+    # Not an affinity to the node: a node that has just joined does not know it, and ignores it.
+    has_head = any(node["Alive"] and HEAD in node["Resources"] for node in ray.nodes())
+    return {HEAD: 0.001} if has_head else {}
 
 
 def _server_of(name: str, index: int) -> Any:  # noqa: ANN401
