@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import heapq
 import importlib.util
 import itertools
@@ -41,7 +42,8 @@ class Fleet:
 
     def __init__(self, servers: int) -> None:
         self.names = [f"tcp://node{index}:5917" for index in range(servers)]
-        self.open = dict.fromkeys(self.names, 0)
+        self.views = [RULES.Server(name) for name in self.names]
+        self.places = {name: index for index, name in enumerate(self.names)}
         self.free = dict.fromkeys(self.names, LANES)
         self.queues = {name: deque() for name in self.names}
         self.busy = dict.fromkeys(self.names, 0.0)
@@ -49,8 +51,10 @@ class Fleet:
         self.waits = []
         self.preparations = 0
 
-    def views(self):
-        return [RULES.Server(name, load) for name, load in self.open.items()]
+    def begin(self, name: str, episodes: int = 1) -> None:
+        """Counts an episode that begins on a server, or with -1 one that ends."""
+        place = self.places[name]
+        self.views[place] = RULES.Server(name, self.views[place].load + episodes)
 
 
 def at_random(fleet, draw):
@@ -60,18 +64,19 @@ def at_random(fleet, draw):
 def by_each_worker(fleet, draw):
     """Each worker has its own router and one episode, so it sees no load: plain hashing."""
     servers = [RULES.Server(name) for name in fleet.names]
-    return lambda group, worker: RULES.Router().order(group, servers)[0]
+    first = functools.cache(lambda group: RULES.Router().order(group, servers)[0])
+    return lambda group, worker: first(group)
 
 
 def by_one_client(fleet, draw):
     """All workers share a client, so its router knows all loads."""
     router = RULES.Router()
-    return lambda group, worker: router.order(group, fleet.views())[0]
+    return lambda group, worker: router.order(group, fleet.views)[0]
 
 
 def by_registry(fleet, draw):
     router = RULES.Router(load_free=0)
-    return lambda group, worker: router.order(group, fleet.views())[0]
+    return lambda group, worker: router.order(group, fleet.views)[0]
 
 
 ROUTES = {
@@ -104,7 +109,7 @@ def simulate(servers: int, workers: int, seconds: float, route: str, seed: int =
         left[groups] = len(members)
         for worker in members:
             home = choose(f"group-{groups}", worker)
-            fleet.open[home] += 1
+            fleet.begin(home)
             turns = TURNS if now > 0 else draw.randint(1, TURNS)
             if now == 0:
                 fleet.prepared[home].add(groups)
@@ -142,7 +147,7 @@ def simulate(servers: int, workers: int, seconds: float, route: str, seed: int =
         if turns > 1:
             schedule(now + draw.expovariate(1 / think_s), "step", members, home, group, turns - 1)
             continue
-        fleet.open[home] -= 1
+        fleet.begin(home, -1)
         left[group] -= 1
         if left[group] == 0:
             begin_group(members, now)
@@ -160,6 +165,7 @@ def simulate(servers: int, workers: int, seconds: float, route: str, seed: int =
         "busy": round(statistics.mean(busy), 2),
         "busiest_over_mean": round(max(busy) / statistics.mean(busy), 2),
         "preparations_per_100": round(100 * fleet.preparations / len(waits), 1),
+        "preparations_per_server": round(fleet.preparations / servers, 1),
     }
 
 
@@ -196,7 +202,7 @@ def main() -> int:
     rows = []
     if not given.json:
         print(f"{'servers':>7}  {'route':<18} {'evaluations/s':>13} {'wait p50':>9} {'p95':>8}", end="")
-        print(f" {'busy':>5} {'busiest/mean':>13} {'preparations':>13}")
+        print(f" {'busy':>5} {'busiest/mean':>13} {'preparations':>13} {'per server':>11}")
     for servers in given.servers:
         for route in ROUTES:
             row = simulate(servers, given.workers, given.seconds, route)
@@ -204,7 +210,7 @@ def main() -> int:
             if not given.json:
                 print(f"{servers:>7}  {route:<18} {row['evaluations_per_s']:>13} {row['wait_p50_s']:>7} s", end="")
                 print(f" {row['wait_p95_s']:>6} s {row['busy']:>5.0%} {row['busiest_over_mean']:>13}", end="")
-                print(f" {row['preparations_per_100']:>11} %", flush=True)
+                print(f" {row['preparations_per_100']:>11} % {row['preparations_per_server']:>11}", flush=True)
     if given.json:
         print(json.dumps(rows))
     return 0
