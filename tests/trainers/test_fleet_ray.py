@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import json
 import os
 import signal
@@ -334,6 +335,39 @@ def test_no_step_is_lost_or_doubled_when_a_node_and_a_server_die_under_load(clus
     assert waiting <= set(resumed)
 
 
+def test_a_fleet_grows_on_nodes_without_a_server(cluster: Cluster) -> None:
+    add_nodes(cluster, 2, "grow")
+    options = ["--name", "grow", "--hone", HONE]
+    first = fleet("up", "--nodes", "1", "--resources", "grow=0.1", *options)
+    assert first.returncode == 0, first.stderr
+    client = hone.connect("ray://grow")
+    full = fleet("add", "--nodes", "2", "--name", "grow", "--timeout", "2")
+    assert "Ray found no 2 further nodes with {'grow': 0.1} each within 2 s; see `ray status`" in full.stderr
+    assert [row["episodes"] for row in on_ray.status("grow")] == [0], "the fleet is as before"
+    # The first node has room, too.
+    added = fleet("add", "--nodes", "1", "--name", "grow")
+    assert (added.returncode, added.stdout) == (0, "1 server added\n"), added.stderr
+    nodes = [node for group in on_ray._groups_of("grow") for node in group["nodes"]]
+    assert len(set(nodes)) == len(nodes) == 2
+    wait_until(lambda: len(client._connection.members()) == 2, 20)
+    wait_until(lambda: all(one.serves for one in client._connection.members()), 20)
+    started = [client.reset("add_relu").episode for _ in range(4)]
+    assert len({home_of(client, one) for one in started}) == 2
+    # A registry that is started again knows all of them.
+    os.kill(ray.get(on_ray._registry_of("grow").pid.remote()), signal.SIGKILL)
+    wait_until(lambda: has_two_rows("grow"))
+    client.close()
+    ended = fleet("down", "--name", "grow")
+    assert (ended.returncode, ended.stdout) == (0, "2 servers ended\n"), ended.stderr
+    wait_until(lambda: not on_ray._groups_of("grow"), 20)
+
+
+def has_two_rows(name: str) -> bool:
+    with contextlib.suppress(hone.Unavailable):
+        return [row["state"] for row in on_ray.status(name)] == ["serving"] * 2
+    return False
+
+
 def test_errors_say_what_to_do(up: str) -> None:
     twice = fleet("up", "--nodes", "1", "--hone", HONE)
     assert (twice.returncode, twice.stdout) == (1, "")
@@ -346,5 +380,7 @@ def test_errors_say_what_to_do(up: str) -> None:
     assert "a server did not start: RuntimeError: journal: cannot make /proc/none: " in unmade.stderr
     broken = fleet("up", "--name", "broken", "--nodes", "1", "--hone", HONE, "--set", "no.such_key=1")
     assert "no.such_key" in broken.stderr, broken
+    unknown = fleet("add", "--nodes", "1", "--name", "other")
+    assert "Ray has no fleet 'other'; start it with" in unknown.stderr
     with pytest.raises(hone.Unavailable, match="no fleet 'other'"):
         hone.connect("ray://other")

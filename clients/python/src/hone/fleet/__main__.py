@@ -47,14 +47,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     up.add_argument(
         "--timeout", type=float, default=120, metavar="S", help="limit for the start (s)"
     )
+    add = commands.add_parser(
+        "add", help="start further servers, with the options of up, on nodes without a server"
+    )
+    add.add_argument("--nodes", type=int, required=True, metavar="N", help="number of new servers")
+    add.add_argument(
+        "--timeout", type=float, default=120, metavar="S", help="limit for the start (s)"
+    )
     down = commands.add_parser("down", help="drain and end the servers")
     status = commands.add_parser("status", help="list the servers with state and open episodes")
     status.add_argument("--json", action="store_true", help="print a JSON list")
     key = commands.add_parser("key", help="write the client key, to reach one server")
     key.add_argument("--to", required=True, metavar="FILE", help="new file, of mode 0600")
-    for command in (up, down, status, key):
+    for command in (up, add, down, status, key):
         command.add_argument("--name", default="hone", help="name of the fleet (default: hone)")
     given = parser.parse_args(arguments)
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
     try:
         from . import on_ray
 
@@ -69,9 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 journal=given.journal,
                 port=given.port,
                 timeout=given.timeout,
-                on_progress=lambda line: print(line, file=sys.stderr, flush=True),
+                on_progress=say,
             )
             print(f"ray://{given.name}")
+        elif given.command == "add":
+            on_ray.add(given.nodes, name=given.name, timeout=given.timeout, on_progress=say)
+            print(f"{given.nodes} server{'s' * (given.nodes != 1)} added")
         elif given.command == "down":
             count = on_ray.down(given.name)
             print(f"{count} server{'s' * (count != 1)} ended")

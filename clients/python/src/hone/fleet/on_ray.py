@@ -1,16 +1,19 @@
 """A fleet on Ray: one server for each node, and a registry that knows them.
 
 Ray schedules, restarts and finds them: the servers are actors in a placement group with one bundle
-for each node, the registry is a named actor, and both outlive the program that made them.
+for each node, the registry is a named actor, and both outlive the program that made them. Each
+``add`` makes a further placement group.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import inspect
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +24,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,11 +40,16 @@ from .routing import LOAD_FREE, Router, Server
 require("hone.fleet", "ray", "2.40", "3")
 
 import ray  # noqa: E402 - after the check of its version
-from ray.util.placement_group import placement_group, remove_placement_group  # noqa: E402
+from ray.util.placement_group import (  # noqa: E402
+    PlacementGroup,
+    placement_group,
+    remove_placement_group,
+)
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy  # noqa: E402
 
 __all__ = [
     "NAMESPACE",
+    "add",
     "down",
     "open_named",
     "status",
@@ -97,6 +105,19 @@ class Launch:
     keys: dict[str, bytes]
     client_key: bytes
     web_key: bytes
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the servers of a fleet are started; ``add`` uses it again.
+
+    Attributes:
+        launch: The arguments of the first server.
+        bundle: What each server reserves in Ray.
+    """
+
+    launch: Launch
+    bundle: dict[str, float]
 
 
 class _Node:
@@ -221,9 +242,10 @@ class _Node:
 class _Registry:
     """Knows the servers of a fleet, and places groups for all clients."""
 
-    def __init__(self, fleet: str, size: int, key: bytes) -> None:
-        self._fleet = fleet
-        self._key = key
+    def __init__(self, plan: Plan, size: int) -> None:
+        self._plan = plan
+        # Started again, it has servers that were added.
+        size = max([size, *(index + 1 for index in _servers_of(plan.launch.fleet))])
         self._nodes: list[Any] = [None] * size
         self._router = Router(load_free=0)  # it alone places groups
         self._endpoints: dict[int, str] = {}
@@ -235,11 +257,23 @@ class _Registry:
 
     def key(self) -> bytes:
         """The key file of the fleet's clients."""
-        return self._key
+        return self._plan.launch.client_key
+
+    def pid(self) -> int:
+        """This actor's process."""
+        return os.getpid()
+
+    def plan(self) -> Plan:
+        """How its servers are started."""
+        return self._plan
 
     def size(self) -> int:
         """The number of servers that the fleet should have."""
         return len(self._nodes)
+
+    def grow(self, size: int) -> None:
+        """Notes that the fleet now has this many servers."""
+        self._nodes += [None] * (size - len(self._nodes))
 
     def port(self, index: int) -> int:
         """The port that a server had; 0 for a new one."""
@@ -298,7 +332,7 @@ class _Registry:
         for index, node in enumerate(self._nodes):
             if node is None:
                 with contextlib.suppress(ValueError):
-                    self._nodes[index] = _server_of(self._fleet, index)
+                    self._nodes[index] = _server_of(self._plan.launch.fleet, index)
             elif index not in asked:
                 self._asked[node.load.remote()] = (index, now)
         if not self._asked:
@@ -446,7 +480,7 @@ def up(
     if nodes < 1:
         raise InvalidArgument(f"nodes: found {nodes}, expected 1 or more", error_class="protocol")
     _connect_to_ray()
-    if {"name": f"{name}-registry", "namespace": NAMESPACE} in ray.util.list_named_actors(True):
+    if f"{name}-registry" in _actors():
         raise InvalidArgument(
             f"fleet {name!r} exists; end it with `python -m hone.fleet down --name {name}`",
             error_class="protocol",
@@ -457,46 +491,114 @@ def up(
             "found no hone on the PATH; name it with --hone", error_class="protocol"
         )
     keys, client_key, web_key = _make_keys(program)
-    bundle = dict(resources or {"CPU": 1})
+    arguments = ["-c", os.path.abspath(config)] if config else []
+    arguments += [word for one in settings for word in ("--set", one)]
+    folder = os.path.abspath(journal) if journal else ""
+    launch = Launch(name, 0, program, arguments, folder, port, keys, client_key, web_key)
+    plan = Plan(launch, dict(resources or {"CPU": 1}))
+    registry = _detached(_Registry, f"{name}-registry", resources=_on_head()).remote(plan, nodes)
+    try:
+        endpoints = _start(plan, 0, nodes, timeout, on_progress)
+        _get(registry.endpoints.remote(), START_S)
+    except BaseException:
+        ray.kill(registry)
+        raise
+    return endpoints
+
+
+def add(
+    nodes: int,
+    *,
+    name: str = "hone",
+    timeout: float = START_S,
+    on_progress: Callable[[str], None] = lambda line: None,
+) -> list[str]:
+    """Starts further servers of a fleet, with the arguments of its ``up``.
+
+    Each gets a node on which the fleet has no server. Clients use them within seconds.
+
+    Args:
+        nodes: Number of further servers.
+        name: Name of the fleet.
+        timeout: Seconds until all of them have to serve.
+        on_progress: Called with lines for people.
+
+    Returns:
+        Their addresses.
+
+    Raises:
+        InvalidArgument: ``nodes`` is below 1, or Ray is too old.
+        Unavailable: Ray is not running here, or has no fleet of this name; the nodes are not there
+            in time, or a server does not start. The fleet is then as before.
+    """
+    if nodes < 1:
+        raise InvalidArgument(f"nodes: found {nodes}, expected 1 or more", error_class="protocol")
+    registry = _registry_of(name)
+    if "bundle_label_selector" not in inspect.signature(placement_group).parameters:
+        raise InvalidArgument(
+            f"found Ray {ray.__version__}, expected one whose placement groups have label "
+            "selectors, such as 2.60: a new server must not share the node of another one",
+            error_class="protocol",
+        )
+    plan: Plan = _get(registry.plan.remote(), REGISTRY_S)
+    first: int = _get(registry.size.remote(), REGISTRY_S)
+    endpoints = _start(plan, first, nodes, timeout, on_progress)
+    _get(registry.grow.remote(first + nodes), REGISTRY_S)
+    return endpoints
+
+
+def _start(
+    plan: Plan, first: int, count: int, timeout: float, on_progress: Callable[[str], None]
+) -> list[str]:
+    """Starts servers on nodes without one, all of them or none. Returns their addresses.
+
+    Args:
+        plan: How.
+        first: The number of the first one in the fleet.
+        count: Their number.
+        timeout: Seconds until they have to serve.
+        on_progress: Called with lines for people.
+
+    Raises:
+        Unavailable: The nodes are not there in time, or a server does not start.
+    """
+    name, end = plan.launch.fleet, time.monotonic() + timeout
+    used = sorted({node for group in _groups_of(name) for node in group["nodes"]})
+    options: dict[str, Any] = {"strategy": "STRICT_SPREAD", "lifetime": "detached"}
+    if used:
+        options["bundle_label_selector"] = [{"ray.io/node-id": f"!in({','.join(used)})"}] * count
     group = placement_group(
-        [bundle] * nodes, strategy="STRICT_SPREAD", name=f"{name}-servers", lifetime="detached"
+        [plan.bundle] * count,
+        name=f"{name}-servers-{first}" if first else f"{name}-servers",
+        **options,
     )
-    on_progress(f"waiting for {nodes} nodes with {bundle} each")
+    further = "further " * bool(first)
+    on_progress(f"waiting for {count} {further}nodes with {plan.bundle} each")
     made: list[Any] = []
-    registry: Any = None
-    end = time.monotonic() + timeout
     try:
         if not group.wait(timeout):
             raise Unavailable(
-                f"Ray found no {nodes} nodes with {bundle} each within {timeout:g} s; "
-                "see `ray status`"
+                f"Ray found no {count} {further}nodes with {plan.bundle} each within "
+                f"{timeout:g} s; see `ray status`"
             )
-        made_registry = _detached(_Registry, f"{name}-registry", resources=_on_head())
-        registry = made_registry.remote(name, nodes, client_key)
-        for index in range(nodes):
-            arguments = ["-c", os.path.abspath(config)] if config else []
-            arguments += [word for one in settings for word in ("--set", one)]
-            folder = os.path.abspath(journal) if journal else ""
-            launch = Launch(
-                name, index, program, arguments, folder, port, keys, client_key, web_key
-            )
+        for index in range(count):
             place = PlacementGroupSchedulingStrategy(
                 placement_group=group, placement_group_bundle_index=index
             )
-            server = _detached(_Node, f"{name}-server-{index}", scheduling_strategy=place)
-            made.append(server.remote(launch))
+            launch = replace(plan.launch, index=first + index)
+            actor = _detached(_Node, f"{name}-server-{launch.index}", scheduling_strategy=place)
+            made.append(actor.remote(launch))
         endpoints = []
         for index, node in enumerate(made):
             endpoint, _ = ray.get(node.load.remote(), timeout=max(0.1, end - time.monotonic()))
             endpoints.append(endpoint)
-            on_progress(f"server {index} serves at {endpoint}")
-        ray.get(registry.endpoints.remote())
+            on_progress(f"server {first + index} serves at {endpoint}")
     except BaseException as error:
-        for actor in (*made, registry):
-            if actor is not None:
-                ray.kill(actor)
+        for actor in made:
+            ray.kill(actor)
         remove_placement_group(group)
-        if not isinstance(error, ray.exceptions.RayError):
+        # A ValueError: another program adds servers, and has taken the name.
+        if not isinstance(error, (ray.exceptions.RayError, ValueError)):
             raise
         said = str(error).strip().splitlines()
         raise Unavailable(f"a server did not start: {said[-1]}") from error
@@ -514,7 +616,7 @@ def down(name: str = "hone") -> int:
     """
     registry = _registry_of(name)
     nodes = []
-    for index in range(_get(registry.size.remote(), REGISTRY_S)):
+    for index in _servers_of(name):
         with contextlib.suppress(ValueError):
             nodes.append(_server_of(name, index))
     ray.kill(registry)  # before the servers: it asks them
@@ -528,8 +630,9 @@ def down(name: str = "hone") -> int:
         ray.wait(stopped, num_returns=len(stopped), timeout=END_S + 10)
     for actor in nodes:
         ray.kill(actor)
-    with contextlib.suppress(ValueError):
-        remove_placement_group(ray.util.get_placement_group(f"{name}-servers"))
+    for group in _groups_of(name):
+        # By its id: Ray finds a name only in the namespace of the program that made it.
+        remove_placement_group(PlacementGroup(ray.PlacementGroupID(bytes.fromhex(group["id"]))))
     return len(nodes)
 
 
@@ -596,6 +699,32 @@ def _on_head() -> dict[str, float]:
     # Not an affinity to the node: a node that has just joined does not know it, and ignores it.
     has_head = any(node["Alive"] and HEAD in node["Resources"] for node in ray.nodes())
     return {HEAD: 0.001} if has_head else {}
+
+
+def _actors() -> set[str]:
+    """The names of all fleets' actors that Ray has, also of those that it starts again."""
+    return {
+        one["name"] for one in ray.util.list_named_actors(True) if one["namespace"] == NAMESPACE
+    }
+
+
+def _servers_of(name: str) -> list[int]:
+    """The numbers of a fleet's servers that Ray has."""
+    found = (re.fullmatch(rf"{re.escape(name)}-server-(\d+)", one) for one in _actors())
+    return sorted(int(one[1]) for one in found if one is not None)
+
+
+def _groups_of(name: str) -> list[dict[str, Any]]:
+    """A fleet's placement groups: of each, its ``id``, and the ids of the ``nodes`` in use."""
+    wanted = re.compile(rf"{re.escape(name)}-servers(-\d+)?")
+    return [
+        {
+            "id": one["placement_group_id"],
+            "nodes": [node for node in one["bundles_to_node_id"].values() if node],
+        }
+        for one in ray.util.placement_group_table().values()
+        if wanted.fullmatch(one["name"]) and one["state"] != "REMOVED"
+    ]
 
 
 def _server_of(name: str, index: int) -> Any:  # noqa: ANN401
