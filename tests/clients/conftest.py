@@ -11,12 +11,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, free_port, real, scripted
+from servers import ROOT, RealServer, free_port, real, scripted, scripted_pair
 
 # Whoever starts the tests in the background of a shell without job control has the interrupt ignored in all of them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-__all__ = ["ROOT", "RealServer", "free_port", "real", "scripted"]
+__all__ = ["ROOT", "RealServer", "free_port", "real", "scripted", "scripted_pair"]
 
 
 @pytest.fixture(params=["scripted", pytest.param("real", marks=pytest.mark.real)])

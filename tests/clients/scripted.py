@@ -284,6 +284,8 @@ class ScriptedServer:
             "max_turns": (body.get("options") or {}).get("max_turns", 4),
             "rewards": [],
             "tools": (body.get("options") or {}).get("tools", {}),
+            "group": body.get("group"),
+            "seed": body.get("seed"),
         }
         schemas = {"tools": [one for name, one in SCHEMAS.items() if name in self.episodes[episode]["tools"]]}
         reply = {

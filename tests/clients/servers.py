@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,6 +71,30 @@ def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
     while not holds():
         assert time.monotonic() < end, "it did not come about"
         time.sleep(0.01)
+
+
+class Script(list[Any]):
+    """Answers of a model; before the first one, the server that has episodes stops."""
+
+    def __init__(self, servers: list[ScriptedServer], *answers: Any) -> None:
+        super().__init__(answers)
+        self.servers = servers
+
+    def pop(self, at: Any = -1) -> Any:
+        for one in self.servers:
+            if one.open():
+                one.stop()
+                self.servers = []
+                break
+        return super().pop(at)
+
+
+@pytest.fixture
+def scripted_pair() -> Iterator[list[ScriptedServer]]:
+    servers = [ScriptedServer(), ScriptedServer()]
+    yield servers
+    for one in servers:
+        one.stop()
 
 
 @pytest.fixture

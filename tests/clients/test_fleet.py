@@ -17,12 +17,13 @@ from typing import Any
 import hone
 import hone.aio
 import pytest
-from hone.adapters._play import AsyncPlay, Play, Settings, client_of
+from hone.adapters._play import AsyncPlay, Play, Settings, client_of, loop_client_of
 from hone.fleet import Router, Server, ranking
 from hone.fleet.connection import FleetConnection
 from hone.pool import Pool
 
 from conftest import ROOT, RealServer
+from scripted import ScriptedServer
 from servers import free_port, wait_until
 
 FAST = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
@@ -258,6 +259,68 @@ def test_adapters_play_on_the_servers_of_a_list(two: list[RealServer], kind: Any
         return (await one.finish()).outcomes
 
     assert asyncio.run(play()) == ["correct"]
+
+
+def settings_of(servers: list[ScriptedServer], **more: Any) -> Settings:
+    return Settings([one.endpoint for one in servers], reconnect_timeout=0.3, **more)
+
+
+def home_and_other(servers: list[ScriptedServer]) -> list[ScriptedServer]:
+    return sorted(servers, key=lambda one: not one.open())
+
+
+def test_a_lost_episode_begins_again_on_another_server(scripted_pair: list[ScriptedServer]) -> None:
+    settings = settings_of(scripted_pair)
+    fleet_of(client_of(settings))
+    play = Play(settings)
+    prompt = play.start(seed=7, group="g")
+    task = play.record.task
+    home, other = home_and_other(scripted_pair)
+    home.stop()
+    assert play.step("slow") == []
+    assert (play.may_retry, play.record.details()["reward_valid"], play.record.score) == (True, False, None)
+    assert play.again() == prompt
+    (begun,) = other.episodes.values()
+    assert (play.record.task, play.record.fault, begun["group"], begun["seed"]) == (task, None, "g", 7)
+    assert play.step("slow")
+    assert play.record.score == 0.4
+    other.stop()
+    assert play.step("slow") == []
+    assert not play.may_retry, "one retry is the default"
+    assert play.finish().score is None
+
+
+def test_a_lost_reset_is_retried_and_other_faults_are_not(scripted: ScriptedServer) -> None:
+    play = Play(settings_of([scripted], retries=0))
+    assert play.start("add_relu")
+    scripted.stop()
+    assert play.step("slow") == []
+    assert (play.may_retry, play.again()) == (False, []), "no retries"
+    assert play.start("add_relu") == []
+    assert str(play.record.fault).startswith("reset: unavailable: ")
+
+
+def test_a_fault_of_the_judge_is_not_retried(scripted: ScriptedServer) -> None:
+    play = Play(settings_of([scripted]))
+    play.start("add_relu")
+    play.step("fault")
+    assert (play.record.score, play.may_retry, play.again()) == (None, False, [])
+
+
+def test_an_asyncio_episode_begins_again(scripted_pair: list[ScriptedServer]) -> None:
+    async def main() -> AsyncPlay:
+        settings = settings_of(scripted_pair, options={"max_turns": 1})
+        await asyncio.to_thread(fleet_of, await loop_client_of(settings))
+        play = AsyncPlay(settings)
+        await play.start("add_relu", group="g")
+        home_and_other(scripted_pair)[0].stop()
+        await play.step("slow")
+        assert (play.may_retry, play.record.score) == (True, None)
+        assert await play.again()
+        await play.step("slow")
+        return play
+
+    assert asyncio.run(main()).record.score == 0.4
 
 
 def test_settings_refuse_what_is_no_list_of_addresses() -> None:

@@ -274,7 +274,7 @@ def test_no_step_is_lost_or_doubled_when_a_node_and_a_server_die_under_load(clus
             turn = {"code": FAST} if number < 2 else {"response": "no code"}
             threads.append(threading.Thread(target=told.play, args=(number, clients[-1], turn)))
             threads[-1].start()
-        given = Settings("ray://load", options={"max_turns": 2}, reconnect_timeout=5)
+        given = Settings("ray://load", options={"max_turns": 2}, reconnect_timeout=5, retries=0)
         plays = [Play(given)]
         while not plays[-1].start("add_relu") or home_of(client_of(given), plays[-1]._episode) != removed:
             plays.append(Play(given))

@@ -15,7 +15,7 @@ from hone.adapters.ray import HoneActor, play
 
 from calls import answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer
+from servers import ROOT, RealServer, Script
 
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 
@@ -63,6 +63,22 @@ def test_a_fault_has_no_score(scripted: ScriptedServer) -> None:
     start = ray.get(hone.start.remote("add_relu"))
     turn = ray.get(hone.step.remote(start["episode"], "fault"))
     assert (turn["reward"], turn["reward_valid"], turn["ended"]) == (None, False, True)
+
+
+def test_a_lost_episode_begins_again_elsewhere(scripted_pair: list[ScriptedServer]) -> None:
+    settings: dict[str, Any] = {"reconnect_timeout": 0.3}
+    hone = HoneActor.remote([one.endpoint for one in scripted_pair], {"max_turns": 1}, **settings)
+    script = Script(scripted_pair, "wrong", "slow")
+    asked: list[list[dict[str, Any]]] = []
+
+    def model(messages: list[dict[str, Any]]) -> str:
+        asked.append(list(messages))
+        return str(script.pop(0))
+
+    one = play(hone, model, "add_relu", group="a group")
+    assert (one["score"], one["turn_rewards"], one["reward_valid"]) == (0.4, [0.4], True)
+    assert asked[0] == asked[1], "the conversation begins again"
+    assert ray.get(hone.open.remote()) == 0
 
 
 def test_a_reward_is_paid_once(scripted: ScriptedServer) -> None:

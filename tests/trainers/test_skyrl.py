@@ -39,7 +39,7 @@ from trl.chat_template_utils import qwen3_training_chat_template
 
 from calls import after_answers, answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer
+from servers import ROOT, RealServer, Script
 from tiny import model, tokenizer, weights
 
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
@@ -90,7 +90,7 @@ def rows(count: int, **columns: Any) -> tuple[dict[str, Any], list[str]]:
     return made
 
 
-def play(engine: Engine, endpoint: str, count: int | None = None, **given: Any) -> dict[str, Any]:
+def play(engine: Engine, endpoint: str | list[str], count: int | None = None, **given: Any) -> dict[str, Any]:
     """What SkyRL's trainer gets of a group, valid by SkyRL's own judgement."""
     adapter.register(endpoint, **given.pop("hone", {}))
     of = adapter.Masked(generator(engine, **given))
@@ -227,12 +227,26 @@ def test_truncated_answer_has_no_reward_if_skyrl_is_set_so(scripted: ScriptedSer
     assert totals(output) == [0.0, 0.1, pytest.approx(0.05)]
 
 
+def test_lost_episodes_are_generated_again_elsewhere(scripted_pair: list[ScriptedServer]) -> None:
+    engine = Engine([], [], [], [])
+    # One server has all four, because they are a group.
+    engine.scripts = [
+        Script(scripted_pair, "wrong<|im_end|>", f"{word}<|im_end|>") for word in ("slow", "fast", "wrong", "fault")
+    ]
+    servers = [one.endpoint for one in scripted_pair]
+    output = play(engine, servers, max_turns=1, hone={"reconnect_timeout": 0.3})
+    assert output["stop_reasons"] == ["stop", "stop", "stop", "hone_fault"], "a fault of the judge is not repeated"
+    assert totals(output)[:3] == pytest.approx([0.4, 1.3, 0.1])
+    assert output["rollout_metrics"]["hone/faults"] == 0.25
+    assert [WORDS.decode(ids) for ids in output["response_ids"]][:2] == ["slow<|im_end|>", "fast<|im_end|>"]
+
+
 def test_a_lost_server_is_a_fault(scripted: ScriptedServer) -> None:
-    engine = Engine(["slow<|im_end|>"], before=scripted.stop)
+    engine = Engine(["slow<|im_end|>"] * 2, before=scripted.stop)
     output = play(engine, scripted.endpoint, hone={"reconnect_timeout": 0.2})
     assert output["stop_reasons"] == ["hone_fault"]
     assert not any(output["loss_masks"][0])
-    again = play(Engine(["slow<|im_end|>"]), scripted.endpoint, hone={"reconnect_timeout": 0.2})  # at reset
+    again = play(Engine(["slow<|im_end|>"] * 2), scripted.endpoint, hone={"reconnect_timeout": 0.2})  # at reset
     assert again["stop_reasons"] == ["hone_fault"]
 
 

@@ -25,7 +25,7 @@ from trl.chat_template_utils import qwen3_chat_template, qwen3_training_chat_tem
 import slime_contract
 from calls import after_answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, free_port
+from servers import ROOT, RealServer, Script, free_port
 from tiny import tokenizer
 
 IS_REAL = slime_contract.install()
@@ -217,6 +217,17 @@ def test_a_list_of_servers_in_the_file_of_settings(engine: Engine, checkpoint: s
     engine.script = [("slow<|im_end|>", "stop")]
     args = arguments(engine, checkpoint, **given)
     assert [one.reward for one in generate(args, sample())] == [0.4]
+
+
+def test_a_lost_episode_begins_again_elsewhere(
+    engine: Engine, checkpoint: str, scripted_pair: list[ScriptedServer]
+) -> None:
+    engine.script = Script(scripted_pair, ("wrong<|im_end|>", "stop"), ("slow<|im_end|>", "stop"))
+    servers = [one.endpoint for one in scripted_pair]
+    args = arguments(engine, checkpoint, servers, reconnect_timeout=0.3, options={"max_turns": 1})
+    (done,) = generate(args, sample())
+    assert (done.reward, done.remove_sample, done.metadata["hone"]["turn_rewards"]) == (0.4, False, [0.4])
+    assert ("slow" in done.response, "wrong" in done.response) == (True, False)
 
 
 def test_no_server_and_no_task_end_the_rollout(engine: Engine, checkpoint: str, scripted: ScriptedServer) -> None:

@@ -26,7 +26,7 @@ from trl.chat_template_utils import (
 
 from calls import after_answers
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, free_port
+from servers import ROOT, RealServer, Script, free_port
 from tiny import model, tokenizer, weights
 
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
@@ -430,6 +430,19 @@ def test_rollouts_with_no_server_left_are_masked(tmp_path: Path, scripted: Scrip
     trainer.train()
     assert trainer.advantages() == [0.0] * 4
     assert torch.equal(before, weights(trainer.model))
+
+
+def test_lost_rollouts_begin_again_elsewhere(tmp_path: Path, scripted_pair: list[ScriptedServer]) -> None:
+    servers = [one.endpoint for one in scripted_pair]
+    play = adapter.Rollouts(servers, options={"max_turns": 1}, reconnect_timeout=0.3)
+    trainer = rollouts(tmp_path, play)
+    trainer.answers = Script(scripted_pair, ["wrong"] * 4, ["fast", "wrong", "fault", "wrong"])
+    trainer.train()
+    assert trainer.answers == []
+    wrong, same, fault, good = trainer.advantages()
+    assert fault == 0.0
+    assert wrong == same < 0 < good
+    assert trainer.state.log_history[0]["hone/faults"] == 0.25
 
 
 def test_generation_that_fails_leaves_no_episode(tmp_path: Path, scripted: ScriptedServer) -> None:

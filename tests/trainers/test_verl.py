@@ -20,7 +20,7 @@ from verl.workers.rollout.replica import TokenOutput
 
 from calls import after_answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, free_port
+from servers import ROOT, RealServer, Script, free_port
 from tiny import tokenizer
 from verl_configuration import composed, configuration, save_checkpoint
 
@@ -58,6 +58,18 @@ def run(of: AgentLoopWorker, **columns: Any) -> Any:
         return await of._run_agent_loop({}, trajectory, agent_name="hone", trace=False, **columns)
 
     return asyncio.run(asyncio.wait_for(main(), 100))
+
+
+def test_a_lost_episode_begins_again_elsewhere(
+    checkpoint: str, tmp_path: Path, scripted_pair: list[ScriptedServer]
+) -> None:
+    servers = [one.endpoint for one in scripted_pair]
+    of = worker(checkpoint, tmp_path, servers, reconnect_timeout=0.3, options={"max_turns": 1})
+    of.llm_client.script = Script(scripted_pair, "wrong<|im_end|>", "slow<|im_end|>")
+    done = run(of, uid="u1")
+    assert (done.reward_score, done.extra_fields["turn_scores"]) == (0.4, [0.4])
+    assert done.extra_fields["reward_extra_info"]["hone_valid"] == 1.0
+    assert done.num_turns == 2
 
 
 def test_a_list_of_servers_in_the_file_of_loops(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:

@@ -18,7 +18,7 @@ from hone import aio
 from hone._functions import function_tools
 from hone._requests import DEFAULT_ENDPOINT, PathLike
 from hone.client import Client, Episode, connect
-from hone.errors import HoneError
+from hone.errors import HoneError, Unavailable
 
 from ._record import Message, Record, is_fault
 from ._tools import EpisodeTools
@@ -38,6 +38,9 @@ class Settings:
         reconnect_timeout: Seconds without a server, once connected, before turns are faults.
         key: This client's key file, as in ``hone.connect``.
         server_key: As in ``hone.connect``.
+        retries: How often an episode whose server became unavailable begins again, elsewhere if
+            there is another server. After that, it is a fault. Resets are retried by every adapter,
+            steps by those that own the loop over turns.
     """
 
     endpoint: str | Sequence[str] = DEFAULT_ENDPOINT
@@ -48,6 +51,7 @@ class Settings:
     reconnect_timeout: float = 30.0
     key: PathLike | None = None
     server_key: PathLike | None = None
+    retries: int = 1
 
     def __post_init__(self) -> None:
         """Makes a tuple of a list, or of a list type of a trainer's configuration.
@@ -90,7 +94,8 @@ class Settings:
 
     def connection(self) -> dict[str, Any]:
         """The arguments of ``connect``."""
-        names = [one.name for one in fields(Settings) if one.name not in ("split", "options")]
+        others = ("split", "options", "retries")
+        names = [one.name for one in fields(Settings) if one.name not in others]
         return {name: getattr(self, name) for name in names}
 
     def episode(self, task: str | None, seed: int | None, group: str | None) -> dict[str, Any]:
@@ -161,14 +166,46 @@ def _is_over(
     return failed or loop.is_closed()
 
 
-class Play:
+class _Retries:
+    """How an episode began, to begin it again after its server became unavailable."""
+
+    record: Record
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._task: str | None = None
+        self._seed: int | None = None
+        self._group: str | None = None
+        self._retries_left = 0
+
+    @property
+    def may_retry(self) -> bool:
+        """Whether the episode lost its server, and ``again`` may begin it."""
+        return self.record.unavailable and self._retries_left > 0
+
+    def _begin(self, task: str | None, seed: int | None, group: str | None) -> None:
+        self._task, self._seed, self._group = task, seed, group
+        self._retries_left = self._settings.retries
+
+    def _request(self) -> dict[str, Any]:
+        """The arguments of ``reset``."""
+        return self._settings.episode(self._task, self._seed, self._group)
+
+    def _spend_retry(self) -> Record:
+        """Returns the record of the lost episode."""
+        self._retries_left -= 1
+        self._task = self.record.task or self._task  # not another draw
+        return self.record
+
+
+class Play(_Retries):
     """One episode after another, on the process's connection; for one thread at a time.
 
     Dropping it closes its episode on the server, for trainers that never close what they made.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._client = client_of(settings)
         self._episode: Episode | None = None
         self._dropped: weakref.finalize[Any, Play] | None = None
@@ -189,10 +226,25 @@ class Play:
         Raises:
             HoneError: The request is wrong, for example an unknown task.
         """
+        self._begin(task, seed, group)
+        messages = self._start()
+        return self.again() if self.may_retry else messages
+
+    def again(self) -> list[Message]:
+        """Begins an episode that ``may_retry`` again: its task, seed and group, as ``start``."""
+        messages: list[Message] = []
+        while self.may_retry and not messages:
+            lost = self._spend_retry()
+            messages = self._start()
+            if self.record.unavailable:
+                self.record = lost  # with the first reason
+        return messages
+
+    def _start(self) -> list[Message]:
         self.finish()
         self.record, self.tools = Record(), EpisodeTools()
         try:
-            start = self._client.reset(**self._settings.episode(task, seed, group))
+            start = self._client.reset(**self._request())
         except HoneError as error:
             _note(self.record, error, resetting=True)
             return []
@@ -256,11 +308,11 @@ class Play:
         return self.record
 
 
-class AsyncPlay:
+class AsyncPlay(_Retries):
     """Like ``Play`` for asyncio, on the loop's connection."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._client: aio.Client | None = None
         self._episode: aio.Episode | None = None
         self.record = Record()
@@ -274,11 +326,26 @@ class AsyncPlay:
         group: str | None = None,
     ) -> list[Message]:
         """Like ``Play.start``."""
+        self._begin(task, seed, group)
+        messages = await self._start()
+        return await self.again() if self.may_retry else messages
+
+    async def again(self) -> list[Message]:
+        """Like ``Play.again``."""
+        messages: list[Message] = []
+        while self.may_retry and not messages:
+            lost = self._spend_retry()
+            messages = await self._start()
+            if self.record.unavailable:
+                self.record = lost
+        return messages
+
+    async def _start(self) -> list[Message]:
         await self.finish()
         self.record, self.tools = Record(), EpisodeTools()
         self._client = await loop_client_of(self._settings)
         try:
-            start = await self._client.reset(**self._settings.episode(task, seed, group))
+            start = await self._client.reset(**self._request())
         except HoneError as error:
             _note(self.record, error, resetting=True)
             return []
@@ -327,6 +394,7 @@ def _note(record: Record, error: HoneError, *, resetting: bool) -> None:
     if not is_fault(error, resetting=resetting):
         raise error
     where = "reset" if resetting else f"turn {record.turns + 1}"
+    record.unavailable = isinstance(error, Unavailable)
     record.fail(f"{where}: {error.code}: {error}")
 
 

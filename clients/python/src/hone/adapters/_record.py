@@ -33,6 +33,7 @@ class Record:
         tool_calls: The number of calls of each tool.
         ended: Whether the episode is over.
         fault: The reason why it must not be trained on; None if it may.
+        unavailable: Whether the fault is that its server could not be reached.
     """
 
     task: str = ""
@@ -47,6 +48,7 @@ class Record:
     tool_calls: dict[str, int] = field(default_factory=dict)
     ended: bool = False
     fault: str | None = None
+    unavailable: bool = False
 
     @property
     def turns(self) -> int:

@@ -112,6 +112,7 @@ class HoneResourcesServerConfig(BaseResourcesServerConfig):  # type: ignore[misc
     reconnect_timeout: float = Settings.reconnect_timeout
     key: str | None = None
     server_key: str | None = None
+    retries: int = Settings.retries
     on_fault: Literal["mask", "fail"] = "mask"
     session_seconds: float = SESSION_SECONDS
 

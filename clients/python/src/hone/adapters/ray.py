@@ -85,6 +85,20 @@ class _Actor:
         self._plays[number] = (play, time.monotonic())
         return {**_turn(number, play, messages), "tools": play.tools.functions}
 
+    async def again(self, episode: int) -> dict[str, Any]:
+        """Begins an episode whose turn has ``may_retry`` again, on another server if there is one.
+
+        Returns:
+            Like ``start``, with the same number.
+
+        Raises:
+            KeyError: As ``step``.
+        """
+        play = self._play(episode)
+        messages = await play.again()
+        self._used(episode)
+        return {**_turn(episode, play, messages), "tools": play.tools.functions}
+
     async def step(
         self, episode: int, response: str | None = None, *, code: str | None = None
     ) -> dict[str, Any]:
@@ -92,8 +106,8 @@ class _Actor:
 
         Returns:
             ``episode``, ``messages`` (the environment's new ones), ``reward`` (None without a
-            score), ``reward_valid``, ``return_to_date``, ``ended``, ``fault``, ``turns_left``,
-            ``tools_left``.
+            score), ``reward_valid``, ``return_to_date``, ``ended``, ``fault``, ``may_retry`` (the
+            server was lost, and ``again`` may begin the episode), ``turns_left``, ``tools_left``.
 
         Raises:
             KeyError: There is no such episode, or it was idle for too long.
@@ -195,6 +209,7 @@ def _turn(
         "return_to_date": record.return_to_date,
         "ended": record.ended,
         "fault": record.fault or "",
+        "may_retry": play.may_retry,
         "turns_left": record.turns_left,
         "tools_left": dict(play.tools.left),
     }
@@ -226,12 +241,16 @@ def play(
         Like the actor's ``finish``.
     """
     turn = ray.get(hone.start.remote(task, seed=seed, group=group))
-    messages = list(with_tools(turn["messages"], turn["tools"]))
     try:
-        while not turn["ended"]:
-            answer = model(messages)
-            turn = ray.get(hone.respond.remote(turn["episode"], answer))
-            messages += [{"role": "assistant", "content": answer}, *turn["messages"]]
+        while True:
+            messages = list(with_tools(turn["messages"], turn.get("tools", [])))
+            while not turn["ended"]:
+                answer = model(messages)
+                turn = ray.get(hone.respond.remote(turn["episode"], answer))
+                messages += [{"role": "assistant", "content": answer}, *turn["messages"]]
+            if not turn["may_retry"]:
+                break
+            turn = ray.get(hone.again.remote(turn["episode"]))
     finally:
         came = ray.get(hone.finish.remote(turn["episode"]))
     return dict(came)

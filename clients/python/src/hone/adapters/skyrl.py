@@ -54,11 +54,20 @@ class _Link:
         group: The episode's group.
         batched: Whether SkyRL generates one answer only.
         record: The record of the episode.
+        retries: How often a lost episode is generated again.
+        spent: How often it was.
     """
 
     group: str | None
     batched: bool = False
     record: Record | None = None
+    retries: int = 0
+    spent: int = 0
+
+    @property
+    def may_retry(self) -> bool:
+        """Whether the episode ended because its server was unavailable, and may be repeated."""
+        return self.record is not None and self.record.unavailable and self.spent < self.retries
 
 
 class HoneEnv(BaseTextEnv):  # type: ignore[misc]
@@ -175,7 +184,7 @@ class HoneEnv(BaseTextEnv):  # type: ignore[misc]
     def _pass_on(self) -> None:
         """Passes the record to ``Masked``. Without ``Masked`` a fault raises."""
         if self._link is not None:
-            self._link.record = self.record
+            self._link.record, self._link.retries = self.record, self._settings.retries
         elif self.record.fault is not None:
             advice = "wrap the generator in hone.adapters.skyrl.Masked to mask faults"
             raise FaultError(f"{self.record.fault}; {advice}")
@@ -220,6 +229,14 @@ class Masked:
         named = {"disable_tqdm": disable_tqdm}
         named = {name: named[name] for name in named if name in inspect.signature(inner).parameters}
         output = await inner(batch, **named)
+        for _ in range(max((one.retries for one in links), default=0)):
+            lost = [at for at, one in enumerate(links) if one.may_retry]
+            if not lost:
+                break
+            for at in lost:
+                links[at].spent += 1
+            again = await inner(_only(batch, lost, len(ids)), **named)
+            _replace(output, again, lost, len(ids))
         zeroes = bool(getattr(config, "zero_reward_on_non_stop", False))
         return _masked(output, groups, [one.record for one in links], zeroes)
 
@@ -319,6 +336,35 @@ def _masked(
     if isinstance(output.get("rollout_metrics"), dict):
         output["rollout_metrics"]["hone/faults"] = len(faults) / len(records)
     return output
+
+
+def _only(batch: Mapping[str, Any], kept: list[int], count: int) -> dict[str, Any]:
+    """A GeneratorInput with some of its trajectories."""
+    return {
+        name: [value[at] for at in kept]
+        if isinstance(value, list) and len(value) == count
+        else value
+        for name, value in batch.items()
+    }
+
+
+def _replace(
+    output: dict[str, Any], again: Mapping[str, Any], which: list[int], count: int
+) -> None:
+    """Puts trajectories that were generated again into the places of the lost ones."""
+    mine, theirs = (_rows_of(len(o["rewards"]), o.get("is_last_step")) for o in (output, again))
+    assert (len(mine), len(theirs)) == (count, len(which))
+    place = {at: index for index, at in enumerate(which)}
+    total = len(output["rewards"])
+    for name, value in list(output.items()):
+        new = again.get(name)
+        if not (isinstance(value, list) and len(value) == total and isinstance(new, list)):
+            continue
+        output[name] = [
+            new[row] if at in place else value[row]
+            for at in range(count)
+            for row in (theirs[place[at]] if at in place else mine[at])
+        ]
 
 
 def _rows_of(count: int, is_last: list[bool] | None) -> list[list[int]]:

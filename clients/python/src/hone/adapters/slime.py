@@ -76,21 +76,13 @@ async def generate(
     )
     waited = time.monotonic() - started
     try:
-        if messages:
-            engine.start(sample, messages, play.tools.functions)
-        while not play.record.ended:
-            answer = await engine.answer(sample)
-            if answer is None or sample.status == sample_type.Status.ABORTED:
-                break
+        waited += await _converse(args, sample, engine, play, messages)
+        while play.may_retry and sample.status != sample_type.Status.ABORTED:
+            _clear(sample)
             started = time.monotonic()
-            feedback = await engine.respond(play, sample, answer)
+            messages = await play.again()
             waited += time.monotonic() - started
-            if sample.status == sample_type.Status.TRUNCATED or play.record.ended:
-                break
-            words = engine.chat.between(sample.tokens, feedback)
-            if engine.room(sample) <= len(words):  # no room for another answer
-                break
-            sample.append_response_tokens(args, tokens=words, trainable=False)
+            waited += await _converse(args, sample, engine, play, messages)
     finally:
         record = await play.finish()
     sample.non_generation_time = waited
@@ -103,6 +95,29 @@ async def generate(
         sample.append_response_tokens(args, tokens=[engine.chat.end], trainable=False)
     sample.reward = _score(sample, record)
     return sample
+
+
+async def _converse(
+    args: Any, sample: Any, engine: _Engine, play: AsyncPlay, messages: list[Message]
+) -> float:
+    """Lets the model answer until the episode or the sample ends. Returns the time in hone (s)."""
+    waited, status = 0.0, type(sample).Status
+    if messages:
+        engine.start(sample, messages, play.tools.functions)
+    while not play.record.ended:
+        answer = await engine.answer(sample)
+        if answer is None or sample.status == status.ABORTED:
+            break
+        started = time.monotonic()
+        feedback = await engine.respond(play, sample, answer)
+        waited += time.monotonic() - started
+        if sample.status == status.TRUNCATED or play.record.ended:
+            break
+        words = engine.chat.between(sample.tokens, feedback)
+        if engine.room(sample) <= len(words):  # no room for another answer
+            break
+        sample.append_response_tokens(args, tokens=words, trainable=False)
+    return waited
 
 
 async def reward(args: Any, sample: Any, **_: object) -> Any:
@@ -122,6 +137,9 @@ async def reward(args: Any, sample: Any, **_: object) -> Any:
     await play.start((sample.metadata or {}).get("task"), group=_group(sample, evaluation=False))
     try:
         await play.step(response=sample.response or "")
+        while play.may_retry:
+            await play.again()
+            await play.step(response=sample.response or "")
     finally:
         record = await play.finish()
     return _score(sample, record)

@@ -250,6 +250,13 @@ class Rollouts(Settings):
                 for play, messages in zip(plays, list(starts), strict=True)
             ]
             self._play(rollouts, chat, trainer, pool)
+            while lost := [at for at, play in enumerate(plays) if play.may_retry]:
+                starts = pool.map(Play.again, [plays[at] for at in lost])
+                for at, messages in zip(lost, list(starts), strict=True):
+                    if messages:
+                        tools = plays[at].tools.functions
+                        rollouts[at] = _Rollout(plays[at], chat.prompt(messages, tools))
+                self._play([rollouts[at] for at in lost], chat, trainer, pool)
             records = list(pool.map(Play.finish, plays))
         has_logprobs = all(one.logprobs is not None for one in rollouts)
         return {

@@ -42,6 +42,7 @@ class HoneTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
     reconnect_timeout: float = Settings.reconnect_timeout
     key: str | None = None
     server_key: str | None = None
+    retries: int = Settings.retries
 
     def settings(self) -> Settings:
         """The same as ``Settings``."""

@@ -96,6 +96,10 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
             if play.record.fault is not None and self._raises:
                 raise FaultError(play.record.fault)
             output = await self._play(play, messages or _nothing(columns), sampling_params)
+            while play.may_retry:
+                messages = await play.again()
+                if play.record.fault is None:
+                    output = await self._play(play, messages, sampling_params)
         finally:
             record = await play.finish()
         if record.fault is not None and self._raises:
