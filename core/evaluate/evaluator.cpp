@@ -444,26 +444,11 @@ class LocalEvaluator : public Evaluator {
     push_built(job);
   }
 
-  /// Puts a module whose plan could not be replayed back into the queue, to be judged in a process of its own. False: the
-  /// result counts. Rationale: a plan that fails in a measurement was replayed in the checks. It could fail on purpose to be
-  /// measured once more.
-  bool judge_without_plan(const JobPtr& job, const Result<Verdict>& result) {
-    const auto is_failure = [](const Verdict& verdict) {
-      return (verdict.outcome == Outcome::kCrashed || verdict.outcome == Outcome::kOutOfMemory) &&
-             verdict.stage != VerdictStage::kMeasure;
-    };
-    const bool failed =
-        result ? is_failure(*result) : result.error().code == Code::kFailedPrecondition;
-    if (!failed || options_.modules != "auto" || job->mode != Mode::kRecordedModule || job->over)
-      return false;
-    const Submission& s = job->submission;
-    job->not_recorded =
-        "its plan was not replayed: " + (result ? result->reason : result.error().message);
-    log_warning("evaluate", "task " + s.task->id + ": " + job->not_recorded);
+  /// Puts a job back into the queue. It is built again, now without a plan.
+  void queue_without_plan(const JobPtr& job) {
     MutexLock lock(mutex_);
-    waiting_.push(s.client, s.episode, job);
+    waiting_.push(job->submission.client, job->submission.episode, job);
     changed_.notify_all();
-    return true;
   }
 
   /// The next job for this device or lane; nullopt: none, or all are left to other lanes. Further lanes
@@ -547,14 +532,14 @@ class LocalEvaluator : public Evaluator {
         continue;
       }
       const bool was_ready = device.has_ready((*job)->task_key);
-      Result<Verdict> verdict = judging_.judge(device, **job);
+      std::optional<Result<Verdict>> verdict = judging_.judge(device, **job);
       {
         MutexLock lock(mutex_);
         const double prepare_s = (*job)->times.prepare_s();
         if (was_ready) homes_.add_evaluation((*job)->task_key, uses_.busy_s(index));
         if (!was_ready && prepare_s > 0) homes_.add_preparation((*job)->task_key, prepare_s);
       }
-      if (!judge_without_plan(*job, verdict)) finish_judged(*job, std::move(verdict), index);
+      verdict ? finish_judged(*job, *std::move(verdict), index) : queue_without_plan(*job);
       device.make_ready();
     }
   }

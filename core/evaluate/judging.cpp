@@ -38,11 +38,21 @@ void log_rerun(const DeviceJob& job, const History& history, const Decision& dec
 
 }  // namespace
 
-Result<Verdict> Judging::judge(Device& device, Job& job) {
+History Judging::begin_run(RunKind run, Mode mode) const {
+  History history =
+      hone::begin_run(run, mode, options_.measure.defences.holds(Defence::kProvenFaults));
+  history.may_leave_plan = options_.modules == "auto";
+  return history;
+}
+
+std::optional<Result<Verdict>> Judging::judge(Device& device, Job& job) {
   const Submission& s = job.submission;
-  const bool proves_faults = options_.measure.defences.holds(Defence::kProvenFaults);
-  Ended ended = run(device, job_of(job, RunKind::kFirst),
-                    begin_run(RunKind::kFirst, job.mode, proves_faults));
+  Ended ended = run(device, job_of(job, RunKind::kFirst), begin_run(RunKind::kFirst, job.mode));
+  if (ended.decision.next == Next::kWithoutPlan) {
+    job.not_recorded = "its plan was not replayed: " +
+                       (ended.scored ? ended.scored->reason : ended.scored.error().message);
+    return std::nullopt;
+  }
   const bool kept_process = ended.last.circumstances.kept_process;
   const bool confirms = ended.decision.next == Next::kConfirm;
   const std::string doubt = ended.doubt;
@@ -50,9 +60,9 @@ Result<Verdict> Judging::judge(Device& device, Job& job) {
   if (verdict && confirms) {
     job.times.second_look_s = monotonic_s();
     Ended confirmation = run(device, job_of(job, RunKind::kConfirmation),
-                             begin_run(RunKind::kConfirmation, job.mode, proves_faults));
+                             begin_run(RunKind::kConfirmation, job.mode));
     Result<Verdict> second = verdict_of_run(device, job, std::move(confirmation));
-    if (!second) return second.error().in("confirmation run");
+    if (!second) return Result<Verdict>(second.error().in("confirmation run"));
     verdict = settle(std::move(*verdict), std::move(*second), kept_process);
     const std::string words = "episode " + s.episode + ", client '" + s.client + "', task " +
                               s.task->id + ": " + doubt + "; a confirmation run " +
@@ -82,6 +92,8 @@ Judging::Ended Judging::run(Device& device, DeviceJob job, History history) cons
         this->doubt(device, *job.task, scored, evaluation.circumstances.kept_process);
     finding.is_too_good = !doubt.empty();
     const Decision decision = decide(history, finding);
+    if (decision.next == Next::kWithoutPlan)
+      log_rerun(job, history, decision, text_of(evaluation, scored));
     if (decision.next != Next::kRerun)
       return {std::move(evaluation), std::move(scored), finding, decision, history,
               std::move(doubt)};
@@ -191,7 +203,7 @@ Status Judging::known_answer(Device& device, const Job& job, bool measure) const
   made.measure = measure && options_.measure.measure;
   made.swapped = true;
   const Ended ended =
-      run(device, std::move(made), begin_run(RunKind::kKnownAnswer, job.mode, true));
+      run(device, std::move(made), hone::begin_run(RunKind::kKnownAnswer, job.mode, true));
   const Result<DeviceResult>& result = ended.last.result;
   if (!result) return result.error();
   if (result->judgement.ending == Ending::kDone && result->judgement.verdict.correct()) return {};

@@ -48,6 +48,14 @@ bool may_be_provoked(const History& history, const Finding& finding) {
   return finding.end != End::kNoAnswer && finding.culprit == Culprit::kSubmission;
 }
 
+/// Whether the module is judged again without its plan. Rationale: an error of torch or of hone in a replay must not be
+/// charged to the submission. A plan that fails in a measurement or in a confirmation run was replayed before. It could fail
+/// on purpose to be measured once more.
+bool leaves_plan(const History& history, const Finding& finding) {
+  return finding.plan_failed && history.may_leave_plan && history.run == RunKind::kFirst &&
+         history.mode == Mode::kRecordedModule;
+}
+
 Decision decision_of(Next next, Reason reason, const History& history) {
   Decision decision;
   decision.next = next;
@@ -88,6 +96,17 @@ bool may_be_contention(const Judgement& judged, const Result<Verdict>& scored, b
       cause == ExceptionCause::kKernelFault && judged.ending == Ending::kException && !brings_code;
   // A library that finds no memory for itself has many words for it; a mistake of the author's has Python's.
   return !own_fault && cause != ExceptionCause::kMistake;
+}
+
+/// Whether the plan may have caused the failure.
+bool plan_failed(End end, const Judgement& judged, const Result<Verdict>& scored) {
+  if (end == End::kVerdict) {
+    const Outcome outcome = scored->outcome;
+    return (outcome == Outcome::kCrashed || outcome == Outcome::kOutOfMemory) &&
+           scored->stage != VerdictStage::kMeasure;
+  }
+  return (end == End::kKilled || end == End::kFault) && judged.culprit == Culprit::kSubmission &&
+         judged.where.place != Place::kMeasurement;
 }
 
 /// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong answer
@@ -145,7 +164,9 @@ Decision decide(const History& history, const Finding& finding) {
   if (finding.may_be_contention && seen.met_others && device == DeviceUse::kShared)
     return isolate(history, finding, Reason::kContention, process, DeviceUse::kExclusive);
 
+  const bool leaves = leaves_plan(history, finding);
   if (finding.end == End::kVerdict) {
+    if (leaves) return decision_of(Next::kWithoutPlan, Reason::kPlan, history);
     const bool confirms = history.run == RunKind::kFirst && finding.is_too_good;
     return confirms ? decision_of(Next::kConfirm, Reason::kTooGood, history)
                     : decision_of(Next::kAccept, Reason::kNone, history);
@@ -162,6 +183,7 @@ Decision decide(const History& history, const Finding& finding) {
                           std::max(device, DeviceUse::kExclusive)};
     return decision;
   }
+  if (leaves) return decision_of(Next::kWithoutPlan, Reason::kPlan, history);
   return decision_of(may_be_provoked(history, finding) ? Next::kAskKnownAnswer : Next::kFault,
                      reason, history);
 }
@@ -204,6 +226,7 @@ Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, 
     finding.is_hopeless = seen.gave_up || (code == Code::kDeadlineExceeded && !seen.has_begun);
     finding.is_doubtful = true;
     finding.lacked_memory = code == Code::kResourceExhausted;
+    finding.plan_failed = code == Code::kFailedPrecondition;
     return finding;
   }
   const DeviceResult& result = *evaluation.result;
@@ -216,6 +239,7 @@ Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, 
   // A process that could not open the device mostly lacked memory.
   finding.lacked_memory = judged.ending == Ending::kOutOfMemory || finding.failed_before_load;
   finding.may_be_contention = may_be_contention(judged, scored, brings_code);
+  finding.plan_failed = plan_failed(finding.end, judged, scored);
   return finding;
 }
 

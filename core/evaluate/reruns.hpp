@@ -7,9 +7,13 @@
 //                      recorded plans        modules               native code
 //   first run          1 + 2 + 2 + 2 = 7     1 + 2 + 2 + 2 = 7     1 + 2 + 1 + 2 = 6
 //   confirmation run   1 + 1 + 2 + 2 = 6     1 + 0 + 1 + 2 = 4     1 + 1 + 1 + 2 = 5
-//   known answer       1 + 1 + 1 + 0 = 3     1 + 0 + 1 + 0 = 2     1 + 1 + 1 + 0 = 3     at most one in a step
+//   known answer       1 + 1 + 1 + 0 = 3     1 + 0 + 1 + 0 = 2     1 + 1 + 1 + 0 = 3
 //
 // that is: one evaluation, and one more for each level that ProcessUse and DeviceUse can still rise, and for each attempt.
+// Modules whose own host code uses a device have it exclusively, so their first run has 1 + 2 + 1 + 2 = 6.
+//
+// A first run is followed by a confirmation run, by a known answer, or, if a recorded plan failed, by the two runs of the
+// module in a process of its own: 7 + 6 + 4 = 17. A step has one known answer at most, because it ends the step.
 #pragma once
 
 #include <string_view>
@@ -24,7 +28,7 @@ namespace hone {
 /// Most builds of a submission.
 inline constexpr int kBuildsMax = 3;
 /// Most evaluations of a step's submission, and of the known answer for it. reruns_test explores all histories.
-inline constexpr int kEvaluationsMax = 13, kKnownAnswerEvaluationsMax = 3;
+inline constexpr int kEvaluationsMax = 17, kKnownAnswerEvaluationsMax = 3;
 
 enum class RunKind {
   kFirst,
@@ -54,6 +58,8 @@ struct Finding {
   bool may_be_contention = false;  ///< other submissions on the device may have caused it
   bool failed_before_load = false;  ///< nothing of the submission was loaded yet
   bool is_too_good = false;         ///< a verdict that is confirmed before it counts
+  /// A recorded plan failed before it was measured, or the baseline's plan cannot be used.
+  bool plan_failed = false;
 };
 
 enum class Reason {
@@ -72,6 +78,7 @@ enum class Reason {
   kNoAnswer,
   // A further run.
   kTooGood,
+  kPlan,  ///< a recorded plan could not be replayed
 };
 
 template <>
@@ -79,14 +86,16 @@ struct EnumNames<Reason> {
   static constexpr std::string_view kKind = "reason";
   static constexpr std::string_view kNames[] = {
       "none",    "kept_process",      "kept_memory", "device_memory", "contention", "noise",
-      "starved", "killed_by_machine", "killed",      "fault",         "no_answer",  "too_good"};
-  static_assert(are_complete(kNames, Reason::kTooGood));
+      "starved", "killed_by_machine", "killed",      "fault",         "no_answer",  "too_good",
+      "plan"};
+  static_assert(are_complete(kNames, Reason::kPlan));
 };
 
 enum class Next {
   kAccept,          ///< the verdict counts
   kRerun,           ///< evaluate again, with Decision::isolation
   kConfirm,         ///< the verdict counts if a confirmation run agrees
+  kWithoutPlan,     ///< a first run of the module follows, in a process of its own
   kAskKnownAnswer,  ///< if a known answer is judged right, the submission provoked the fault
   kFault,           ///< the step is not scored
 };
@@ -106,6 +115,8 @@ struct History {
   RunKind run = RunKind::kFirst;
   /// A SIGKILL without a cause counts as the submission's doing if a known answer is judged right (Defence::kProvenFaults).
   bool proves_faults = true;
+  bool may_leave_plan =
+      false;  ///< `modules: auto`: a module without a plan is judged in a process of its own
   Isolation isolation = {};    ///< of the last evaluation, or the next
   int evaluations = 1;         ///< the last, or next, one included
   int attempts = 1;            ///< likewise

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
@@ -269,6 +270,103 @@ TEST(Reruns, FaultThatTheSubmissionMayHaveProvoked_IsComparedWithAKnownAnswer) {
   }
 }
 
+TEST(Reruns, PlanThatFails_IsFollowedByTheModuleInItsOwnProcess) {
+  const auto may_leave = [](History& h) { h.may_leave_plan = true; };
+  const auto last_attempt = [](History& h) {
+    h.may_leave_plan = h.has_begun = true;
+    h.attempts = 3;
+    h.isolation = kFreshExclusive;
+  };
+  const auto fails = [](End end) {
+    return [=](Finding& f) {
+      f.end = end;
+      f.culprit = Culprit::kSubmission;
+      f.plan_failed = true;
+    };
+  };
+  expect_rows({
+      {"a crash in a check", may_leave, fails(End::kVerdict), Next::kWithoutPlan, Reason::kPlan},
+      {"with `modules: plan`", {}, fails(End::kVerdict), Next::kAccept},
+      {"a verdict that no plan causes", may_leave, {}, Next::kAccept},
+      {"the module in its own process",
+       [](History& h) {
+         h.may_leave_plan = true;
+         h.mode = Mode::kModuleOnDevice;
+       },
+       fails(End::kVerdict), Next::kAccept},
+      {"in a confirmation run, after a replay",
+       [](History& h) {
+         h.may_leave_plan = true;
+         h.run = RunKind::kConfirmation;
+       },
+       fails(End::kVerdict), Next::kAccept},
+      {"a kept process comes first", may_leave,
+       [](Finding& f) { f.plan_failed = f.is_doubtful = f.circumstances.kept_process = true; },
+       Next::kRerun, Reason::kKeptProcess, kFreshShared, true},
+      {"attempts come first", may_leave, fails(End::kNoAnswer), Next::kRerun, Reason::kNoAnswer,
+       kFreshExclusive},
+      {"the baseline's plan in the last attempt", last_attempt, fails(End::kNoAnswer),
+       Next::kWithoutPlan, Reason::kPlan},
+      {"a fault in the last attempt: no known answer", last_attempt, fails(End::kFault),
+       Next::kWithoutPlan, Reason::kPlan},
+      {"with `modules: plan`, a known answer is asked",
+       [=](History& h) {
+         last_attempt(h);
+         h.may_leave_plan = false;
+       },
+       fails(End::kFault), Next::kAskKnownAnswer, Reason::kFault},
+      {"in vain", may_leave,
+       [](Finding& f) {
+         f.end = End::kNoAnswer;
+         f.plan_failed = f.is_hopeless = true;
+       },
+       Next::kFault, Reason::kNoAnswer},
+  });
+}
+
+TEST(Reruns, PlanFailed_FollowsFromOutcomePlaceAndCode) {
+  const auto failed = [](Ending ending, Culprit culprit, Place place,
+                         const Result<Verdict>& scored) {
+    DeviceResult result;
+    result.judgement.ending = ending;
+    result.judgement.culprit = culprit;
+    result.judgement.where.place = place;
+    return finding_of({result, {}}, scored, false).plan_failed;
+  };
+  const auto verdict = [](Outcome outcome, VerdictStage stage) {
+    Verdict made;
+    made.outcome = outcome;
+    made.stage = stage;
+    return Result<Verdict>(made);
+  };
+  const auto scored = [&](Outcome outcome, VerdictStage stage) {
+    return failed(Ending::kException, Culprit::kSubmission, Place::kCheck, verdict(outcome, stage));
+  };
+  EXPECT_TRUE(scored(Outcome::kCrashed, VerdictStage::kCheck));
+  EXPECT_TRUE(scored(Outcome::kCrashed, VerdictStage::kLoad));
+  EXPECT_TRUE(scored(Outcome::kOutOfMemory, VerdictStage::kCheck));
+  EXPECT_FALSE(scored(Outcome::kCrashed, VerdictStage::kMeasure));
+  EXPECT_FALSE(scored(Outcome::kOutOfMemory, VerdictStage::kMeasure));
+  for (const Outcome other : {Outcome::kCorrect, Outcome::kWrong, Outcome::kTimedOut,
+                              Outcome::kCheated, Outcome::kRejected})
+    EXPECT_FALSE(scored(other, VerdictStage::kCheck)) << outcome_name(other);
+
+  const Result<Verdict> no_verdict = unavailable("a fault");
+  const auto fault = [&](Ending ending, Culprit culprit, Place place) {
+    return failed(ending, culprit, place, no_verdict);
+  };
+  EXPECT_TRUE(fault(Ending::kFault, Culprit::kSubmission, Place::kLoading));
+  EXPECT_FALSE(fault(Ending::kFault, Culprit::kSubmission, Place::kMeasurement));
+  EXPECT_FALSE(fault(Ending::kFault, Culprit::kReference, Place::kLoading));
+  EXPECT_FALSE(fault(Ending::kStarved, Culprit::kSubmission, Place::kCheck));
+
+  const auto no_answer = [&](const Error& error) {
+    return finding_of({error, {}}, error, false).plan_failed;
+  };
+  EXPECT_TRUE(no_answer(failed_precondition("the baseline cannot be used")));
+  EXPECT_FALSE(no_answer(unavailable("the judge ended")));
+}
+
 TEST(Reruns, Run_BeginsWithTheIsolationOfItsKind) {
   const auto begin = [](RunKind run, Mode mode) { return begin_run(run, mode, true).isolation; };
   for (const Mode mode : kModes) {
@@ -310,7 +408,7 @@ TEST(Reruns, History_RemembersWhatLaterRulesNeed) {
 /// Every combination of facts that decides, whether or not a device could bring it about.
 std::vector<Finding> all_findings() {
   std::vector<Finding> all;
-  constexpr unsigned kFlags = 10;
+  constexpr unsigned kFlags = 11;
   for (const End end : {End::kVerdict, End::kNoise, End::kStarved, End::kKilledByMachine,
                         End::kKilled, End::kFault, End::kNoAnswer}) {
     for (unsigned flags = 0; flags < 1u << kFlags; ++flags) {
@@ -327,55 +425,103 @@ std::vector<Finding> all_findings() {
       f.is_hopeless = has(7);
       f.lacked_memory = has(8);
       f.failed_before_load = f.is_too_good = has(9);
+      f.plan_failed = has(10);
       all.push_back(f);
     }
   }
   return all;
 }
 
-/// The most evaluations of this run from here on.
-struct Explorer {
-  int most(const History& history) {
-    const auto key = std::tuple(history.isolation.process, history.isolation.device,
-                                history.attempts, history.was_killed, history.has_begun);
-    if (const auto found = known.find(key); found != known.end()) return found->second;
-    int most_after = 0;
-    for (const Finding& finding : findings) {
-      const Decision decision = decide(history, finding);
-      if (decision.next == Next::kConfirm) confirms = true;
-      if (decision.next == Next::kAskKnownAnswer) asks = true;
-      if (decision.next != Next::kRerun) continue;
-      const History next = rerun(history, finding, decision);
-      EXPECT_GE(next.isolation.process, history.isolation.process);
-      EXPECT_GE(next.isolation.device, history.isolation.device);
-      EXPECT_TRUE(next.isolation != history.isolation || next.attempts > history.attempts);
-      most_after = std::max(most_after, most(next));
-    }
-    return known[key] = 1 + most_after;
+struct Count {
+  int submission = 0, known_answer = 0;  ///< evaluations
+};
+
+/// The most evaluations of a step: every run, and the runs that follow from it.
+class Explorer {
+ public:
+  Explorer(bool proves_faults, bool may_leave_plan)
+      : proves_faults_(proves_faults), may_leave_plan_(may_leave_plan) {}
+
+  Count most_of_run(RunKind run, Mode mode) {
+    History history = begin_run(run, mode, proves_faults_);
+    history.may_leave_plan = may_leave_plan_;
+    return most(history);
   }
-  bool confirms = false, asks = false;
-  const std::vector<Finding> findings = all_findings();
-  std::map<std::tuple<ProcessUse, DeviceUse, int, bool, bool>, int> known;
+  const std::map<Next, int>& seen(RunKind run, Mode mode) { return seen_[{run, mode}]; }
+
+ private:
+  Count most(const History& history) {
+    const auto key =
+        std::tuple(history.mode, history.run, history.isolation.process, history.isolation.device,
+                   history.attempts, history.was_killed, history.has_begun);
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    Count after;
+    for (const Finding& finding : findings_) {
+      const Decision decision = decide(history, finding);
+      ++seen_[{history.run, history.mode}][decision.next];
+      const Count next = count_after(history, finding, decision);
+      after.submission = std::max(after.submission, next.submission);
+      after.known_answer = std::max(after.known_answer, next.known_answer);
+    }
+    if (history.run != RunKind::kKnownAnswer) ++after.submission;
+    if (history.run == RunKind::kKnownAnswer) ++after.known_answer;
+    return known_[key] = after;
+  }
+
+  Count count_after(const History& history, const Finding& finding, const Decision& decision) {
+    switch (decision.next) {
+      case Next::kAccept:
+      case Next::kFault:
+        break;
+      case Next::kConfirm:
+        return most_of_run(RunKind::kConfirmation, history.mode);
+      case Next::kWithoutPlan:
+        return most_of_run(RunKind::kFirst, Mode::kModuleOnDevice);
+      case Next::kAskKnownAnswer:
+        return most_of_run(RunKind::kKnownAnswer, history.mode);
+      case Next::kRerun: {
+        const History next = rerun(history, finding, decision);
+        EXPECT_GE(next.isolation.process, history.isolation.process);
+        EXPECT_GE(next.isolation.device, history.isolation.device);
+        EXPECT_TRUE(next.isolation != history.isolation || next.attempts > history.attempts);
+        return most(next);
+      }
+    }
+    return {};
+  }
+
+  const bool proves_faults_, may_leave_plan_;
+  const std::vector<Finding> findings_ = all_findings();
+  std::map<std::pair<RunKind, Mode>, std::map<Next, int>> seen_;
+  std::map<std::tuple<Mode, RunKind, ProcessUse, DeviceUse, int, bool, bool>, Count> known_;
 };
 
 TEST(Reruns, EveryHistory_EndsWithinTheBound) {
-  int most_of_step = 0, most_of_known_answer = 0;
-  for (const Mode mode : kModes) {
-    for (const bool proves_faults : {false, true}) {
-      Explorer first, confirmation, known_answer;
-      const int runs = first.most(begin_run(RunKind::kFirst, mode, proves_faults)) +
-                       confirmation.most(begin_run(RunKind::kConfirmation, mode, proves_faults));
-      EXPECT_TRUE(first.confirms);
-      EXPECT_FALSE(confirmation.confirms) << "a step is confirmed once";
-      EXPECT_TRUE(first.asks && confirmation.asks);
-      most_of_step = std::max(most_of_step, runs);
-      most_of_known_answer = std::max(
-          most_of_known_answer, known_answer.most(begin_run(RunKind::kKnownAnswer, mode, true)));
-      EXPECT_FALSE(known_answer.asks || known_answer.confirms);
+  Count most;
+  for (const bool proves_faults : {false, true}) {
+    for (const bool may_leave_plan : {false, true}) {
+      Explorer explorer(proves_faults, may_leave_plan);
+      for (const Mode mode : kModes) {
+        const Count step = explorer.most_of_run(RunKind::kFirst, mode);
+        most.submission = std::max(most.submission, step.submission);
+        most.known_answer = std::max(most.known_answer, step.known_answer);
+        const auto& first = explorer.seen(RunKind::kFirst, mode);
+        const auto& confirmation = explorer.seen(RunKind::kConfirmation, mode);
+        const auto& known_answer = explorer.seen(RunKind::kKnownAnswer, mode);
+        const bool leaves = may_leave_plan && mode == Mode::kRecordedModule;
+        EXPECT_EQ(first.count(Next::kWithoutPlan), leaves ? 1u : 0u);
+        EXPECT_EQ(first.count(Next::kConfirm), 1u);
+        EXPECT_EQ(first.count(Next::kAskKnownAnswer), 1u);
+        EXPECT_EQ(confirmation.count(Next::kAskKnownAnswer), 1u);
+        EXPECT_EQ(confirmation.count(Next::kConfirm), 0u) << "a step is confirmed once";
+        EXPECT_EQ(confirmation.count(Next::kWithoutPlan), 0u);
+        for (const Next further : {Next::kConfirm, Next::kWithoutPlan, Next::kAskKnownAnswer})
+          EXPECT_EQ(known_answer.count(further), 0u) << "a known answer ends the step";
+      }
     }
   }
-  EXPECT_EQ(most_of_step, kEvaluationsMax);
-  EXPECT_EQ(most_of_known_answer, kKnownAnswerEvaluationsMax);
+  EXPECT_EQ(most.submission, kEvaluationsMax);
+  EXPECT_EQ(most.known_answer, kKnownAnswerEvaluationsMax);
 }
 
 /// By chance, with the counts that the history itself keeps.
@@ -383,10 +529,12 @@ TEST(Reruns, RandomHistories_StayWithinTheBound) {
   const std::vector<Finding> findings = all_findings();
   std::mt19937_64 random(25);
   for (int step = 0; step < 20000; ++step) {
-    const Mode mode = kModes[random() % 4];
-    int evaluations = 0;
-    for (RunKind run = RunKind::kFirst;; run = RunKind::kConfirmation) {
+    Mode mode = kModes[random() % std::size(kModes)];
+    RunKind run = RunKind::kFirst;
+    int evaluations = 0, runs = 0;
+    for (;;) {
       History history = begin_run(run, mode, random() % 2 == 0);
+      history.may_leave_plan = random() % 2 == 0;
       Decision decision;
       for (;;) {
         const Finding& finding = findings[random() % findings.size()];
@@ -396,8 +544,14 @@ TEST(Reruns, RandomHistories_StayWithinTheBound) {
       }
       evaluations += history.evaluations;
       ASSERT_LE(history.attempts, 3);
-      if (decision.next != Next::kConfirm) break;
-      ASSERT_EQ(run, RunKind::kFirst);
+      ASSERT_LE(++runs, 3) << "of the plan, of the module, and its confirmation run";
+      if (decision.next == Next::kConfirm) {
+        run = RunKind::kConfirmation;
+      } else if (decision.next == Next::kWithoutPlan) {
+        mode = Mode::kModuleOnDevice;
+      } else {
+        break;
+      }
     }
     ASSERT_LE(evaluations, kEvaluationsMax);
   }
