@@ -148,19 +148,10 @@ Error without_verbs(Error error) {
 }
 
 std::string next_step(const Error& error) {
-  switch (error.code) {
-    case Code::kInvalidArgument:
-    case Code::kNotFound:
-      return "";  // a mistake in what was asked, and said where
-    case Code::kUnavailable:
-      if (error.message.find("in use") != std::string::npos ||
-          error.message.find("another server") != std::string::npos) {
-        return "if another server runs, choose other endpoints with --endpoint and --control";
-      }
-      break;
-    default:
-      break;
-  }
+  if (error.cause == ErrorCause::kAddressInUse)
+    return "if another server runs, choose other endpoints with --endpoint and --control";
+  // A mistake in the command or the configuration. Its message says where.
+  if (error.code == Code::kInvalidArgument || error.code == Code::kNotFound) return "";
   return "check this machine: hone doctor";
 }
 

@@ -9,9 +9,9 @@ namespace hone {
 template <>
 struct EnumNames<ErrorCause> {
   static constexpr std::string_view kKind = "cause";
-  static constexpr std::string_view kNames[] = {"", "plugin_ended", "task_ended_plugin",
-                                                "unfit_task"};
-  static_assert(are_complete(kNames, ErrorCause::kUnfitTask));
+  static constexpr std::string_view kNames[] = {"",           "plugin_ended",   "task_ended_plugin",
+                                                "unfit_task", "address_in_use", "damaged_journal"};
+  static_assert(are_complete(kNames, ErrorCause::kDamagedJournal));
 };
 
 }  // namespace hone

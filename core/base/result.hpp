@@ -36,6 +36,8 @@ enum class ErrorCause {
   kPluginEnded,      ///< a call ended the process of its plugin
   kTaskEndedPlugin,  ///< as kPluginEnded, and it was the call that reads the task
   kUnfitTask,        ///< the dataset cannot make a task of the named record
+  kAddressInUse,     ///< another process listens on the endpoint
+  kDamagedJournal,   ///< what the journal stores is not what was written
 };
 
 struct [[nodiscard]] Error {

@@ -58,7 +58,7 @@ class JournalCommand : public Command {
 
   /// Reads everything, so that it also finds damage that SQLite's check misses.
   int refuse(Terminal& terminal, const Error& error) const {
-    if (error.message.find("it is damaged") == std::string::npos) return terminal.fail(error);
+    if (error.cause != ErrorCause::kDamagedJournal) return terminal.fail(error);
     return report(terminal,
                   {error.message.substr(0, error.message.find("; see: hone journal check"))});
   }

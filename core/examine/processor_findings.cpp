@@ -48,7 +48,7 @@ class ProcessorRules {
                return block.is_loop && block.line_first > 0;
              });
     }
-    return loop.reason.find("no vectype") != std::string::npos ||
+    return loop.obstacle == LoopObstacle::kHasVectors ||
            std::any_of(blocks.begin(), blocks.end(), [](const CodeBlock* block) {
              return block->vector > 0 && block->vector >= block->scalar;
            });
@@ -59,7 +59,7 @@ class ProcessorRules {
     if (figures_.cycles_per_output < 1) return;
     for (const LoopRemark& loop : input_.code.loops) {
       // A stride of the outer loop also makes the vectors of the inner one short.
-      const bool is_strided = loop.reason.find("strided") != std::string::npos;
+      const bool is_strided = loop.obstacle == LoopObstacle::kStride;
       if (loop.is_vectorized || (!is_strided && is_outer_or_has_vectors(loop))) continue;
       std::string text = "The loop at line " + std::to_string(loop.line) + " is not vectorized";
       if (is_strided) {

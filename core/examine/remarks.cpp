@@ -27,6 +27,13 @@ std::string reason_text(std::string_view reason) {
   return cut_end(printable(reason.substr(0, kReasonMax)), kReasonMax);
 }
 
+/// Rationale: GCC has no vector type for a statement that has vectors as operands.
+LoopObstacle obstacle_of(std::string_view reason) {
+  if (reason.find("strided") != std::string_view::npos) return LoopObstacle::kStride;
+  return reason.find("no vectype") != std::string_view::npos ? LoopObstacle::kHasVectors
+                                                             : LoopObstacle::kOther;
+}
+
 /// An identifier of the submission, safe to print and of limited length.
 std::string name_text(std::string_view name) {
   return cut_end(printable(name.substr(0, kCodeNameMax)), kCodeNameMax);
@@ -68,6 +75,7 @@ class LoopReader {
       missed_ = nullptr;
     } else {
       missed_->reason = reason_text(reason);
+      missed_->obstacle = obstacle_of(missed_->reason);
     }
   }
 
@@ -86,6 +94,7 @@ class LoopReader {
     loop.line = line;
     loop.is_vectorized = true;
     loop.reason.clear();
+    loop.obstacle = LoopObstacle::kOther;
     loop.vector_bytes = std::max(loop.vector_bytes, number_before(text, " byte vectors"));
   }
   void add_missed(std::int64_t line) {

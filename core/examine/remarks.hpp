@@ -11,11 +11,19 @@
 
 namespace hone {
 
+/// Why a loop is not vectorized, as far as findings differ by it.
+enum class LoopObstacle {
+  kOther,
+  kStride,      ///< it reads or writes memory with a stride
+  kHasVectors,  ///< the source has written it with vectors already
+};
+
 struct LoopRemark {
   std::int64_t line = 0;
   bool is_vectorized = false;
   std::int64_t vector_bytes = 0;  ///< 0: unknown
   std::string reason;             ///< why it is not vectorized, in the compiler's words
+  LoopObstacle obstacle = LoopObstacle::kOther;
 };
 
 /// Loops of `source_name`, by line, from messages of GCC (-fopt-info-vec) or clang (-Rpass=loop-vectorize). The outer

@@ -30,7 +30,7 @@ Error failure_of(sqlite3* handle, int result) {
     case SQLITE_INTERRUPT:
       return Error{Code::kCancelled, "the query was cancelled"};
     case SQLITE_CORRUPT:
-      return failed_precondition("it is damaged (" + text + "); see: hone journal check");
+      return damaged_journal("it is damaged (" + text + "); see: hone journal check");
     case SQLITE_NOTADB:
       return failed_precondition("found a file of another kind, expected a journal");
     case SQLITE_READONLY:

@@ -17,6 +17,11 @@ struct sqlite3_stmt;
 
 namespace hone {
 
+/// What is stored is not what was written.
+inline Error damaged_journal(std::string message) {
+  return {Code::kFailedPrecondition, std::move(message), ErrorCause::kDamagedJournal};
+}
+
 /// Bytes that are not text.
 struct Blob {
   std::string_view bytes;

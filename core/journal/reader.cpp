@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "journal/database.hpp"
 #include "journal/schema.hpp"
 #include "journal/wal_check.hpp"
 
@@ -21,8 +22,8 @@ constexpr const char* kEpisodeColumns =
 Error damaged(std::uint64_t episode, const std::string& what) {
   char name[32];
   std::snprintf(name, sizeof name, "episode %016llx", static_cast<unsigned long long>(episode));
-  return failed_precondition("it is damaged (" + std::string(name) + what +
-                             "); see: hone journal check");
+  return damaged_journal("it is damaged (" + std::string(name) + what +
+                         "); see: hone journal check");
 }
 
 template <typename Array>

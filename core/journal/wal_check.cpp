@@ -7,6 +7,8 @@
 #include <fstream>
 #include <vector>
 
+#include "journal/database.hpp"
+
 namespace hone {
 namespace {
 
@@ -96,9 +98,8 @@ std::string lost_in_wal(const std::filesystem::path& database) {
 Status expect_whole_wal(const std::filesystem::path& database) {
   const std::string lost = lost_in_wal(database);
   if (lost.empty()) return {};
-  return failed_precondition(
-      "it is damaged: " + lost +
-      "; restore a backup, or remove the -wal file to continue without them");
+  return damaged_journal("it is damaged: " + lost +
+                         "; restore a backup, or remove the -wal file to continue without them");
 }
 
 }  // namespace hone

@@ -117,7 +117,9 @@ Result<std::string> prepare_ipc(const std::string& endpoint) {
   const std::string path = endpoint.substr(kIpc.size());
   if (::access(path.c_str(), F_OK) != 0) return endpoint;
   HONE_ASSIGN(const bool alive, is_alive(path));
-  if (alive) return unavailable(endpoint + ": another server listens there");
+  if (alive)
+    return Error{Code::kUnavailable, endpoint + ": another server listens there",
+                 ErrorCause::kAddressInUse};
   if (::unlink(path.c_str()) != 0) return system_error(endpoint + ": remove stale socket", errno);
   return endpoint;
 }

@@ -174,7 +174,8 @@ Result<std::string> Socket::bind(const std::string& endpoint) {
                               "such as 127.0.0.1 or eth0, or * for all");
     }
     return Error{malformed ? Code::kInvalidArgument : Code::kUnavailable,
-                 "listen on " + endpoint + ": " + error.what()};
+                 "listen on " + endpoint + ": " + error.what(),
+                 error.num() == EADDRINUSE ? ErrorCause::kAddressInUse : ErrorCause::kNone};
   }
 }
 

@@ -93,7 +93,6 @@ TEST(Exceptions, Causes_AreReadFromWhatPythonAndTorchWrite) {
   const Case cases[] = {
       {"", ExceptionCause::kUnknown},
       {"NameError: name 'allocate' is not defined", ExceptionCause::kMistake},
-      {"ModelNew has no parameter for fc.weight [16, 16]", ExceptionCause::kMistake},
       {"ValueError: illegal memory access", ExceptionCause::kMistake},
       {"RuntimeError: a NameError was raised", ExceptionCause::kUnknown},
       {"RuntimeError: unable to find an engine", ExceptionCause::kUnknown},

@@ -192,11 +192,13 @@ TEST(Profile, ArithmeticTaskFarFromBothLimits_ShouldReuseItsData) {
 
 TEST(Profile, StridedLoop_IsTheFirstFinding) {
   const Task task = scale_task(1'000'000);
-  EXPECT_EQ(first_finding_on_processor(
-                task, 4000,
-                {.loops = {{3, true, 32, ""}, {14, false, 0, "not suitable for strided load"}}}),
-            "The loop at line 14 is not vectorized: it reads or writes memory with a stride. Make "
-            "the innermost loop run over neighbouring elements. An output takes 12 cycles.");
+  EXPECT_EQ(
+      first_finding_on_processor(
+          task, 4000,
+          {.loops = {{3, true, 32, ""},
+                     {14, false, 0, "not suitable for strided load", LoopObstacle::kStride}}}),
+      "The loop at line 14 is not vectorized: it reads or writes memory with a stride. Make "
+      "the innermost loop run over neighbouring elements. An output takes 12 cycles.");
 }
 
 TEST(Profile, OuterLoop_IsNotCalledUnvectorized) {
@@ -213,7 +215,8 @@ TEST(Profile, StrideOfTheOuterLoop_IsNamed) {
   const std::string found = first_finding_on_processor(
       task, 4000,
       {.blocks = {loop_block(4, 5, 8)},
-       .loops = {{3, false, 0, "not suitable for strided load"}, {4, true, 8, ""}}});
+       .loops = {{3, false, 0, "not suitable for strided load", LoopObstacle::kStride},
+                 {4, true, 8, ""}}});
   EXPECT_TRUE(
       found.starts_with("The loop at line 3 is not vectorized: it reads or writes memory "
                         "with a stride."))
@@ -222,11 +225,11 @@ TEST(Profile, StrideOfTheOuterLoop_IsNamed) {
 
 TEST(Profile, LoopWrittenWithVectors_IsNotCalledUnvectorized) {
   const Task task = scale_task(1'000'000);
-  for (const auto& [vector, reason] :
-       {std::pair(std::int64_t{8}, "it calls 'prefetch'"),
-        std::pair(std::int64_t{0}, "no vectype for stmt: _22 = MEM <uint256_t> [_5]")}) {
+  const LoopRemark calls{41, false, 0, "it calls 'prefetch'", LoopObstacle::kOther};
+  const LoopRemark has_vectors{41, false, 0, "no vectype for stmt", LoopObstacle::kHasVectors};
+  for (const auto& [vector, loop] : {std::pair(8, calls), std::pair(0, has_vectors)}) {
     const std::string found = first_finding_on_processor(
-        task, 4000, {.blocks = {loop_block(41, 43, vector)}, .loops = {{41, false, 0, reason}}});
+        task, 4000, {.blocks = {loop_block(41, 43, vector)}, .loops = {loop}});
     EXPECT_EQ(found.find("not vectorized"), std::string::npos) << found;
   }
 }

@@ -27,6 +27,18 @@ TEST(LoopRemarks, MessagesOfGcc_InnerLoopsHaveReasonsAndOuterLoopsAreLeftOut) {
   EXPECT_EQ(loops[1].vector_bytes, 16);
   EXPECT_EQ(loops[2].line, 14);
   EXPECT_EQ(loops[2].reason, "not suitable for strided load _6 = *_5");
+  EXPECT_EQ(loops[2].obstacle, LoopObstacle::kStride);
+  EXPECT_EQ(loops[0].obstacle, LoopObstacle::kOther);
+}
+
+TEST(LoopRemarks, LoopOfGccWithVectorsInItsSource_IsKnown) {
+  const auto loops = loop_remarks(
+      "submission.cpp:7:27: missed: couldn't vectorize loop\n"
+      "submission.cpp:7:59: missed: not vectorized: no vectype for stmt: _22 = MEM <uint256_t> "
+      "[_5];\n",
+      "submission.cpp", 10);
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].obstacle, LoopObstacle::kHasVectors);
 }
 
 TEST(LoopRemarks, MessagesOfClang_ReasonsAreRead) {

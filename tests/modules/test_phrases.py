@@ -11,6 +11,8 @@ NO_MEMORY = [
 ]
 OTHERS = ["ValueError: a memory of another kind", "RuntimeError: CUDA error: an illegal memory access was encountered"]
 
+NOT_STARTED = "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"
+
 OF_MACHINE = [
     "g++: fatal error: Killed signal terminated program cc1plus",
     "cc1plus: out of memory allocating 65536 bytes after a total of 1048576 bytes",
@@ -38,6 +40,32 @@ def test_exception_without_memory_is_recognised(words):
 @pytest.mark.parametrize("words", OTHERS)
 def test_other_exception_is_not(words):
     assert not phrases.lacks_memory(words)
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch's, whose type decides if its message has no known phrase."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OutOfMemoryError("Tried to allocate 2.00 GiB."),
+        RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB."),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError(NOT_STARTED),
+    ],
+)
+def test_error_of_trusted_code_may_lack_memory(error):
+    assert phrases.may_lack_memory(error)
+
+
+def test_other_error_of_trusted_code_is_final():
+    assert not phrases.may_lack_memory(RuntimeError("CUDA error: an illegal memory access was encountered"))
+    assert not phrases.may_lack_memory(ValueError("a memory of another kind"))
+
+
+def test_library_that_did_not_start_is_not_a_submissions_lack_of_memory():
+    assert not phrases.lacks_memory(f"RuntimeError: {NOT_STARTED}")
 
 
 @pytest.mark.parametrize("said", OF_MACHINE)

@@ -14,6 +14,7 @@ import torch
 
 from module_artifact import DTYPES, Artifact, Binding, Places, Spec, as_it_is
 from module_baseline import placed
+from module_phrases import may_lack_memory
 from module_place import ARENA, PLACE
 from module_precision import (
     Shortened,
@@ -70,12 +71,6 @@ def instability(own: torch.Tensor, exact: torch.Tensor) -> float:
         return math.inf
     _, norm, _, wide_norm, share = error_of(own, exact)
     return math.inf if share else max(norm, wide_norm) / CALM.get(own.dtype, CALM[torch.float32])
-
-
-def lacks_memory(error: Exception) -> bool:
-    """Whether the device had too little memory. Other processes may have it, so precision must not change for good."""
-    words = ("out of memory", "ALLOC_FAILED", "NOT_INITIALIZED")
-    return isinstance(error, torch.OutOfMemoryError) or any(each in str(error) for each in words)
 
 
 class Reference(Artifact):
@@ -151,8 +146,8 @@ class Reference(Artifact):
         try:
             return self.bind_model(lambda *a, **k: factory(*a, **k).double(), self.meta["module"])
         except Exception as error:
-            if lacks_memory(error):
-                raise
+            if may_lack_memory(error):
+                raise  # precision must not change for good
             return None
 
     def run_exact(self, values: list[int]) -> None:
@@ -167,7 +162,7 @@ class Reference(Artifact):
                 if wide is not None:
                     return wide
             except RuntimeError as error:
-                if lacks_memory(error):
+                if may_lack_memory(error):
                     raise
             finally:
                 self.give_back()
@@ -328,7 +323,7 @@ class Reference(Artifact):
                 return math.inf  # the double form computes something else
             return max((instability(*pair) for pair in zip(own, exact, strict=True)), default=0.0)
         except Exception as error:
-            if lacks_memory(error):
+            if may_lack_memory(error):
                 raise
             return math.inf
         finally:

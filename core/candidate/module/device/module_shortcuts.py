@@ -14,6 +14,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from module_artifact import DTYPES, Places, Spec
+from module_phrases import may_lack_memory
 from module_place import PLACE
 from module_precision import Shortened, error_of, in_fewer_bits, rounded
 from module_values import count
@@ -183,7 +184,7 @@ def answers_or_none(compute: Callable[[], Answers]) -> Answers | None:
     try:
         return compute()
     except (RuntimeError, ValueError, IndexError, torch.linalg.LinAlgError) as error:
-        if isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error):
+        if may_lack_memory(error):
             raise
         return None
 

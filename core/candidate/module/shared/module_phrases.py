@@ -8,6 +8,8 @@ import re
 
 # Of torch and of a device's libraries, in an exception's type and message.
 NO_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError", "out of memory", "ALLOC_FAILED")
+# Of a library that could not start. It mostly found no memory, but a submission is not judged by that.
+NOT_STARTED = "NOT_INITIALIZED"
 # Of compilers, linkers and their drivers.
 MACHINE = re.compile(
     r"(due to|by) signal|\bKilled\b|out of memory|annot allocate memory|virtual memory exhausted|No space left|"
@@ -23,6 +25,12 @@ MACHINE = re.compile(
 def lacks_memory(words: str) -> bool:
     """Whether an exception, as "Type: message", says that no memory was found."""
     return any(phrase in words for phrase in NO_MEMORY)
+
+
+def may_lack_memory(error: BaseException) -> bool:
+    """Whether trusted code may have failed for lack of memory, which other processes may free later."""
+    words = f"{type(error).__name__}: {error}"
+    return lacks_memory(words) or NOT_STARTED in words
 
 
 def is_of_machine(said: str) -> bool:
