@@ -3,23 +3,26 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace hone {
 namespace {
 
+/// Two neighbouring letters that are exchanged count as one edit.
 std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0u : 1u)});
-      diagonal = above;
+      row[j] =
+          std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before = std::exchange(above, row);
   }
-  return row[b.size()];
+  return above[b.size()];
 }
 
 }  // namespace
@@ -27,7 +30,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   if (name.size() > 128) return {};
   std::string best;
-  std::size_t best_edits = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::size_t best_edits = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t n = edits(name, candidate);
     if (n < best_edits) {

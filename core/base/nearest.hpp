@@ -7,7 +7,8 @@
 
 namespace hone {
 
-/// The candidate within an edit distance of a third of the name's length; empty if there is none.
+/// The candidate with the fewest edits, at most a third of the name's length, and one for a short name; empty if there is
+/// none.
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 /// "unknown key 'trun'; did you mean 'turn'?" or, when nothing is near, "…; valid: a, b, c".

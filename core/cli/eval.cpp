@@ -92,11 +92,13 @@ class EvalCommand : public Command {
     options.text(
         {.name = "--reward", .doc = "name of a reward, or path of a .so or .py", .value = "FILE"},
         reward_);
-    options.text(
-        {.name = "--p", .doc = "level: thresholds of fast_p, as in 0.5,0.8,1", .value = "LIST"},
-        p_);
-    options.flag({.name = "--again", .doc = "level: judge again the samples that have a result"},
-                 again_);
+    options.text({.name = "--p",
+                  .doc = "thresholds of fast_p, as in 0.5,0.8,1 (only for a level)",
+                  .value = "LIST"},
+                 p_);
+    options.flag(
+        {.name = "--again", .doc = "judge samples again that have a result (only for a level)"},
+        again_);
     config_.declare(options);
     options.flag(
         {.name = "--json",

@@ -86,7 +86,7 @@ Result<std::vector<std::string>> name_journals(std::vector<std::string>& paths,
 
 void FilterOptionSet::declare(OptionSet& options) {
   options.text({.name = "--state",
-                .doc = "only episodes with this state",
+                .doc = "only episodes with this state; reaped: closed because its lease ran out",
                 .value = "STATE",
                 .choices = {"open", "ended", "closed", "reaped"}},
                state);

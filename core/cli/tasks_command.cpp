@@ -192,7 +192,7 @@ class TasksCommand : public Command {
   int admit_tasks(Terminal& terminal, const Config& config, Launcher& launcher,
                   const Registry& registry, const Catalog& catalog) const {
     const auto options = evaluator_options(config, registry);
-    if (!options) return terminal.fail(options.error(), "check this machine: hone doctor");
+    if (!options) return terminal.fail(options.error(), next_step(options.error()));
     terminal.status(reading_text(id_.empty() ? "every task" : "task " + id_));
     const auto tasks = chosen(catalog, config.backend);
     if (!tasks) return terminal.fail(without_verbs(tasks.error()), "list all tasks: hone tasks");

@@ -47,7 +47,10 @@ Status read_failure(std::string_view line, DryRun& said) {
     HONE_ASSIGN(said.kind, parse_enum<ExtensionKind>(next_word()));
   }
   said.words = of_extension ? compilers_words(line) : printable_ascii(line, kWordsMax);
-  if (said.words.empty()) return invalid_argument("dry run: found a failure without a message");
+  if (said.words.empty()) {
+    return invalid_argument("dry run: found the failure '" + std::string(enum_name(said.failure)) +
+                            "' without a message, expected one after it; the device decides");
+  }
   return {};
 }
 

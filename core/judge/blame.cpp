@@ -55,7 +55,9 @@ Judgement wrong(std::string reason) {
 }
 
 Judgement busy_device() {
-  return fault(unavailable("the device is busy: other processes have work on it"));
+  return fault(
+      unavailable("the device is busy: other processes have work on it; end them, or configure "
+                  "another device"));
 }
 
 Judgement correct_so_far() {

@@ -33,7 +33,8 @@ void place_region(Region& r, std::uint64_t alignment, Placement placement, Layou
 
 enum class Which { kAll, kRead, kWritten };
 
-/// All calls' tensors of a kind.
+/// Gives each call's tensors their places behind those that are placed already. `which`: all tensors, only those that a
+/// call reads, or only those that it writes.
 Status place(const Task& task, const Dims& dims, Placement placement, bool exact, Which which,
              Layout& layout) {
   for (std::vector<Region>& regions : layout.calls) {

@@ -1,20 +1,20 @@
-// Form: the use that a plan of an artifact has.
+// Form: what a plan of an artifact computes.
 #pragma once
 
 #include "base/enum_names.hpp"
 
 namespace hone {
 
-/// Which plan of an artifact a round runs.
+/// The plan of an artifact that a round runs. A submission and a baseline have only kEntry; a reference has all.
 enum class Form {
-  kEntry,   ///< a submission's or a baseline's only one; a reference's plain one
-  kExact,   ///< a reference's: float outputs are doubles
-  kInputs,  ///< a reference's, where it fills the inputs of its task
-  kVaried,  ///< the same, less foreseeable
-  kOwn,     ///< a reference's: what the plain one gives, as doubles
-  kStrict,  ///< a reference's: as the plain one, without TF32
-  kError,   ///< a reference's: says how far the plain one is from the exact one (Order::kObserved)
-  kShortcuts  ///< a reference's: says how far an answer that takes less work is, another one at each call
+  kEntry,   ///< computes the answers, in the task's types
+  kExact,   ///< computes the answers in double precision; float outputs are doubles
+  kInputs,  ///< makes the task's inputs
+  kVaried,  ///< makes inputs that a submission cannot foresee
+  kOwn,     ///< computes the answers as kEntry does, but float outputs are doubles
+  kStrict,  ///< computes the answers as kEntry does, but without TF32
+  kError,   ///< reports the error of kEntry's answers, compared with kExact's (Order::kObserved)
+  kShortcuts  ///< each call reports the error of answers of another kind that take less work than kEntry's
 };
 
 template <>

@@ -164,8 +164,8 @@ Status enter_private_root(const PrivateRoot& root) {
   }
   HONE_TRY(pivot(base));
   if (!root.writable.empty()) HONE_TRY(mount_writable(root));
-  // Makes the root, /proc and every bind read-only, in one call each. The writable folder is mounted
-  // afterwards.
+  // Makes all but the writable folder and the device files read-only. If there are none, one call for the whole tree is
+  // enough. Otherwise, and on kernels without that call, each bind, /proc and the root get a call of their own.
   const bool recursive = root.writable.empty() && root.devices.empty();
   if (recursive && set_read_only_tree("/", false)) return {};
   for (const std::string& path : bound) {

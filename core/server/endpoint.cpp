@@ -129,8 +129,8 @@ Result<std::string> prepare_ipc(const std::string& endpoint) {
 Result<std::string> prepare_endpoint(const std::string& endpoint, bool guarded) {
   if (endpoint.rfind(kTcp, 0) == 0) return prepare_tcp(endpoint, guarded);
   if (endpoint.rfind(kIpc, 0) == 0) return prepare_ipc(endpoint);
-  return invalid_argument("endpoint '" + endpoint +
-                          "': expected tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ipc:///PATH");
+  return invalid_argument("found '" + endpoint +
+                          "', expected tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ipc:///PATH");
 }
 
 Status check_endpoint(const std::string& endpoint, bool guarded) {

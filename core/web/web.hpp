@@ -26,13 +26,13 @@ struct WebSources {
   std::string no_episodes = {};  ///< why there is no journal
 };
 
-/// Requests for episodes and names that read the journal at the same time; others get 503.
+/// Most requests for episodes and names that may read the journal at the same time; further ones get 503.
 constexpr int kJournalReaders = 8;
-/// Requests for figures at the same time; others get 503. Their limit is separate, because they can wait for a request that reads
-/// a whole journal.
+/// Most requests for figures at the same time; further ones get 503. This limit is separate from kJournalReaders, because a
+/// request for figures can wait for one that reads a whole journal.
 constexpr int kFigureReaders = 8;
 
-/// Requests for the live view at the same time; others get the last reply, or 503.
+/// Most requests for the live view at the same time; further ones get the server's last reply (kLiveOldS), or 503.
 constexpr int kLiveReaders = 16;
 /// Time for which all browsers get the same reply of the server (s). Rationale: more browsers must not mean more requests to the
 /// server.

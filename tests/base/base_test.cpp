@@ -194,6 +194,9 @@ TEST(Nearest, Typo_IsFound) {
   const std::vector<std::string> names{"turn", "reward", "episode"};
   EXPECT_EQ(nearest("trun", names), "turn");
   EXPECT_EQ(nearest("banana", names), "");
+  EXPECT_EQ(nearest("nope", {"top", "serve"}), "") << "a short name may have one edit";
+  EXPECT_EQ(nearest("tpo", {"top", "serve"}), "top") << "exchanged letters are one edit";
+  EXPECT_EQ(nearest("prometehsu", {"prometheus"}), "prometheus");
   EXPECT_EQ(unknown_name("key", "rewrad", names), "unknown key 'rewrad'; did you mean 'reward'?");
   EXPECT_EQ(unknown_name("key", "banana", names),
             "unknown key 'banana'; valid: turn, reward, episode");

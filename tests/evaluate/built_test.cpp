@@ -75,7 +75,9 @@ TEST(DryRun, UnknownName_IsRefusedWithWhatWasExpected) {
       "dry run: failure: found 'loading', expected one of '', load, run, build, link, hindered");
   EXPECT_EQ(message("build gpu main.cpp:1: error"),
             "kind of extension: found 'gpu', expected one of host, device");
-  EXPECT_EQ(message("build host"), "dry run: found a failure without a message");
+  EXPECT_EQ(message("build host"),
+            "dry run: found the failure 'build' without a message, expected one after it; the "
+            "device decides");
 }
 
 TEST(DryRun, Verdict_FollowsTheFailureWhateverWasRaised) {

@@ -60,9 +60,8 @@ TEST(Endpoint, Malformed_IsAnError) {
             "tcp://127.0.0.1: found no port, expected tcp://127.0.0.1:5917");
   EXPECT_EQ(refusal("tcp://127.0.0.1:70000"),
             "tcp://127.0.0.1:70000: found port '70000', expected 0 to 65535 or *");
-  EXPECT_EQ(
-      refusal("inproc://x"),
-      "endpoint 'inproc://x': expected tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ipc:///PATH");
+  EXPECT_EQ(refusal("inproc://x"),
+            "found 'inproc://x', expected tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ipc:///PATH");
   EXPECT_EQ(refusal("ipc://@abstract"),
             "ipc://@abstract: the path is not absolute; expected ipc:///FOLDER/hone.sock");
   EXPECT_EQ(refusal("ipc:///" + std::string(120, 'x')),

@@ -30,7 +30,7 @@ bool is_empty(const recorded::Tensor& tensor) {
 
 /// The places of an operator's tensors. A tensor without elements has no memory; it gets a place in
 /// the memory of another tensor. False after a problem.
-bool find_places(Recording& recording, const Value::Array& values,
+bool find_places(Recording& recording, const std::string& name, const Value::Array& values,
                  std::vector<recorded::Tensor>& tensors) {
   std::optional<recorded::Place> any;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -40,14 +40,14 @@ bool find_places(Recording& recording, const Value::Array& values,
       tensors[i].place = pointed.place;
       any = recorded::Place{pointed.place.memory, 0};
     } else if (!is_empty(tensors[i])) {
-      recording.fail("an operator gets a tensor of memory that is not there");
+      recording.fail("the operator " + name + " gets a tensor of memory that is not allocated");
       return false;
     }
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (!is_empty(tensors[i])) continue;
     if (!any) {
-      recording.fail("an operator gets no tensor with elements");
+      recording.fail("the operator " + name + " gets only tensors without elements");
       return false;
     }
     tensors[i].place = *any;
@@ -64,7 +64,7 @@ Status call_operator(Recording& recording, const Value& call) {
   step.keywords = call.at("keywords");
   const Value::Array& tensors = call.at("tensors").as_array();
   for (const Value& one : tensors) step.tensors.push_back(tensor_of(one));
-  if (!find_places(recording, tensors, step.tensors)) return kNotSupported;
+  if (!find_places(recording, step.name, tensors, step.tensors)) return kNotSupported;
   if (const Value* settings = call.find("settings")) step.settings = *settings;
   for (const std::int64_t index : numbers_of(call.at("results"))) {
     if (index < 0 || static_cast<std::size_t>(index) >= step.tensors.size())

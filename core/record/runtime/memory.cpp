@@ -1,4 +1,4 @@
-// The runtime's functions for memory.
+// Replacements of libcudart's memory functions. Each calls the recording driver's function for the same work.
 #include <algorithm>
 
 #include "record/runtime/driver_calls.hpp"
