@@ -8,7 +8,8 @@
 namespace hone {
 namespace {
 
-// Least time of a pair besides its calls (s): inputs are loaded, and empty rounds run.
+// Least time of a pair besides its calls (s): inputs are loaded, and empty rounds run. Chosen low: a pair that is prepared and
+// not timed costs memory only, while one that is prepared late keeps other lanes from the device (record 48).
 constexpr double kPairCostSeconds = 2e-3;
 // Copies of outputs take at most this part of the device's memory: 1/64 (memory_budget.cpp reserves as much).
 constexpr std::uint64_t kCopiesShareOfMemory = 64;

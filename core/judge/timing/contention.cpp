@@ -10,12 +10,14 @@ namespace {
 
 // Most throttled pairs that are dropped. With more the device is measured as it is, with a flag (docs/verdicts.md).
 constexpr int kDroppedMax = 3;
-// Longest stop of the machine within a round that counts (seconds).
+// Longest stop of the machine within a round that counts (seconds). Chosen: far over the delays of a busy core, which
+// excused_s() subtracts, and below the stop of a virtual machine that is suspended or moved.
 constexpr double kHaltedSeconds = 0.1;
 // Largest slowdown by other work in one check and in all together; without other work 0.03 was measured
 // (docs/modules-reference.md).
 constexpr double kSlowdownMax = 0.15, kMeanSlowdownMax = 0.08;
-// Longest time, by the judge's clock, that the device may have been away before a check (seconds).
+// Longest time, by the judge's clock, that the device may have been away before a check (seconds). Chosen: half of a time
+// slice of a device, which is about 2 ms (kCheckSeconds in baseline_between.cpp).
 constexpr double kAwaySeconds = 1e-3;
 // The slowdown that is noted for a check with other work: no number of other checks makes up for it.
 constexpr double kOtherWork = 1e3;

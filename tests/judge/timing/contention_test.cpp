@@ -75,6 +75,15 @@ TEST_F(ContentionTest, SlowDeviceInOneCheck_WasShared) {
   EXPECT_FALSE(contention_.device_was_shared());
 }
 
+TEST_F(ContentionTest, DeviceAwayForOverAMillisecond_WasShared) {
+  fakes_.workbench.away_s = 0.9e-3;
+  ASSERT_TRUE(contention_.check_device(2e-3));
+  EXPECT_FALSE(contention_.device_was_shared());
+  fakes_.workbench.away_s = 1.1e-3;
+  ASSERT_TRUE(contention_.check_device(2e-3));
+  EXPECT_TRUE(contention_.device_was_shared());
+}
+
 TEST_F(ContentionTest, DeviceSlowerByNinePercentInAllChecks_WasShared) {
   fakes_.workbench.slowdown = [] { return 1.09; };
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(contention_.check_device(2e-3));

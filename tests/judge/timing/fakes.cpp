@@ -117,12 +117,14 @@ Result<std::optional<FoundMismatch>> FakeWorkbench::compare(const Arena&, const 
 Status FakeWorkbench::snapshot(const Arena&, std::uint64_t, std::uint64_t,
                                std::unique_ptr<Arena>& into) {
   world_.note("outputs are copied");
+  world_.now_s += copy_s;
   if (into == nullptr) into = make_arena(kArenaBytes);
   return {};
 }
 
 Status FakeWorkbench::make_busy(double seconds) {
   world_.now_s += seconds;
+  busy_s.push_back(seconds);
   return {};
 }
 
@@ -130,7 +132,7 @@ Result<Workbench::DeviceContention> FakeWorkbench::measure_contention(double sec
   ++checks;
   world_.now_s += seconds;
   world_.note("device is checked");
-  return DeviceContention{slowdown(), 0};
+  return DeviceContention{slowdown(), away_s};
 }
 
 FakeSession::FakeSession(Placement placement)
@@ -147,6 +149,7 @@ FakeSession::FakeSession(Placement placement)
 Judgement FakeSession::judge() {
   DatasetRunner installed_reference, installed_baseline;
   installed_reference.runner = &reference;
+  installed_reference.error = reference_error;
   installed_baseline.runner = &baseline;
   installed_baseline.call_seconds = 1e-3;
   installed_baseline.floor = {50e-6, 50e-6, 0};

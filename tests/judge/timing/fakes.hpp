@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,7 +78,11 @@ class FakeWorkbench : public Workbench {
   std::function<bool(const Arena& expected)> differs_from = [](const Arena&) { return false; };
   std::function<bool()> canaries_stand = [] { return true; };
   std::function<double()> slowdown = [] { return 1.0; };  ///< of the device in a check
-  int checks = 0;                                         ///< of the device for contention
+  double away_s = 0;                              ///< time that the device was away before a check
+  double copy_s = 0;                              ///< time of a copy of outputs
+  std::uint64_t memory = std::uint64_t{1} << 36;  ///< bytes
+  int checks = 0;                                 ///< of the device for contention
+  std::vector<double> busy_s;                     ///< how long the device was kept busy, each time
 
   Status fill(const Arena&, const std::vector<FillOrder>&) override;
   Status load(const Arena& to, const Arena&, const std::vector<LoadOrder>&, std::uint64_t) override;
@@ -89,7 +94,7 @@ class FakeWorkbench : public Workbench {
   Result<std::optional<FoundMismatch>> compare(const Arena&, const Arena&,
                                                const std::vector<CompareOrder>&) override;
   double bytes_per_second_max(const Task&) const override { return 1e12; }
-  std::uint64_t memory_bytes() const override { return std::uint64_t{1} << 36; }
+  std::uint64_t memory_bytes() const override { return memory; }
   Result<bool> throttled() const override { return is_throttled(); }
   Status snapshot(const Arena& from, std::uint64_t begin, std::uint64_t bytes,
                   std::unique_ptr<Arena>& into) override;
@@ -117,6 +122,7 @@ struct FakeSession {
   FakeRunner reference, baseline, submission;
   FakeWorkbench workbench;
   bool is_device_still = true;
+  std::optional<ReferenceError> reference_error;
   Judgement judgement;  ///< the result of judge()
 };
 

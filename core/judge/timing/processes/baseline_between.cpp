@@ -17,7 +17,8 @@ namespace {
 constexpr double kCheckSeconds = 2.2e-3, kRandomLeastSeconds = 4e-3, kRandomMostSeconds = 16e-3;
 // Time before a round: the device made busy, inputs, cold caches.
 constexpr double kRoundCostSeconds = 1.5e-3;
-// Rounds may take this multiple of the time foreseen.
+// Rounds may take this multiple of the time foreseen. Chosen. If most rounds are longer, the baseline is timed again after the
+// submission has ended.
 constexpr double kMargin = 1.3;
 // Rounds of the baseline for each check, if together they take at most the second number (seconds).
 constexpr int kPairsAtOnce = 2;

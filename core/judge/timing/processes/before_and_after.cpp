@@ -10,7 +10,8 @@
 namespace hone {
 namespace {
 
-// Most single-call rounds, if none was as short as calls are, and the multiple of a call's time from which one is late.
+// Most single-call rounds, if none was as short as calls are, and the multiple of a call's time from which one is late. Chosen:
+// below 1.25, from which single-call rounds are called cheating (`single_rounds`, docs/verdicts.md).
 constexpr int kSinglesMost = 10;
 constexpr double kLateSingle = 1.15;
 // Largest difference of the baseline's rounds before and after, if they spread less (docs/modules-reference.md).

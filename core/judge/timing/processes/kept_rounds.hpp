@@ -6,9 +6,14 @@
 
 namespace hone {
 
+// Most rounds that are prepared ahead: more than the 10 of the default settings, which are a warm-up round, 6 rounds and 3
+// single-call rounds. Their most bytes, and the divisor of their largest share of the device's memory: chosen, so that
+// tasks keep nearly all of it.
 inline constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30,
                                kRoundsKeptShare = 64;
 
+// Bytes of inputs and outputs, and divisor of the device's memory, from which there is one copy of outputs. Chosen: up to
+// there a second copy is smaller than the context of a process (512 MiB).
 inline constexpr std::uint64_t kOneCopyBytes = std::uint64_t{256} << 20, kOneCopyShare = 8;
 
 /// Whether a round's inputs and outputs are large, so that one copy of outputs serves submission and baseline in turn: over

@@ -11,7 +11,8 @@
 namespace hone {
 namespace {
 
-// Most bytes of outputs that are stored, and the divisor of their largest share of the device's memory.
+// Most bytes of outputs that are stored, and the divisor of their largest share of the device's memory. Chosen: what
+// is stored is compared later, and memory_budget.cpp reserves as much.
 constexpr std::uint64_t kStoredBytesMax = 2ull << 30, kStoredShareOfMemory = 64;
 // Copies of the outputs of a submission's round: one to compare, one to store.
 constexpr int kCopiesOfOutputs = 2;
