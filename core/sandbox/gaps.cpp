@@ -42,13 +42,13 @@ const std::vector<Gap>& all_gaps() {
        "an attacker who controls a compiler can fill the disk of isolation.workdir",
        "Neighbours.Gaps_ExistAtTheirLevel"},
       {kSeparated, Gap::kAlways, "only the system call filter keeps processes off the network",
-       "Neighbours.ShareNoKernelNames"},
+       "Neighbours.NamesOfTheKernel_AreNotShared"},
       {kSeparated, Gap::kSameUser,
        "sandboxes have hone's user: only the filter and Landlock protect its processes",
        "Neighbours.WithoutTheSeal_MostAttacksWork"},
       {kSeparated, Gap::kOldLandlock,
        "an attacker who controls a compiler can end hone's processes (Landlock below ABI 6)",
-       "Builder.CannotTouchAnotherProcess"},
+       "Builder.OtherProcess_CannotBeTouched"},
       {kNone, Gap::kAlways, "everything else on this machine", ""},
   };
   return all;

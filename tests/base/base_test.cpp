@@ -215,7 +215,8 @@ TEST(ProcessMemory, FirstThreadGone_IsReadFromAnother) {
         &thread, nullptr,
         [](void*) -> void* {
           std::vector<char> block(kBytes, 'x');
-          ::usleep(20'000);  // until the first thread has exited
+          // Until the first thread has exited: then it is a zombie, whose memory map is empty.
+          while (memory_of(::getpid(), false).resident != 0) ::sched_yield();
           (void)!::write(end, block.data(), 1);
           for (;;) ::pause();
         },

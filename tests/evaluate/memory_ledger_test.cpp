@@ -65,7 +65,8 @@ TEST_F(Ledger, Claim_BusyLaneHoldsMemory_Waits) {
   });
   while (!ledger.is_awaited()) std::this_thread::yield();
   ledger.settle(0, 40);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(ledger.could_claim(1, 70));
+  EXPECT_TRUE(ledger.is_awaited());
   EXPECT_FALSE(granted);
   ledger.settle(0, 30);
   other.join();

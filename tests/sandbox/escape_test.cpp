@@ -44,7 +44,7 @@ TEST_P(Candidate, ForbiddenCalls_AreRefused) {
   }
 }
 
-TEST_P(Candidate, ReachesNoFile) {
+TEST_P(Candidate, FilesAfterTheSeal_AreNotReached) {
   EXPECT_THAT(outcome(candidate("seal:read", "/etc/passwd")), AnyOf("EACCES", "ENOENT"));
   EXPECT_THAT(outcome(candidate("seal:read", "/usr/lib/os-release")), AnyOf("EACCES", "ENOENT"));
   EXPECT_THAT(outcome(candidate("seal:read", "/proc/1/environ")), AnyOf("EACCES", "ENOENT"));
@@ -85,7 +85,7 @@ TEST_P(Candidate, PrivateRoot_NeedsNoLandlock) {
   EXPECT_EQ(outcome(candidate("create", "/usr/lib/hone-escaped")), "EROFS");
 }
 
-TEST_P(Candidate, CannotTouchAnotherProcess) {
+TEST_P(Candidate, OtherProcess_CannotBeTouched) {
   auto other = launcher_->spawn(probe_request(Jail::kCandidate, "seal:wait"));
   ASSERT_TRUE(other) << other.error().message;
   for (const pid_t pid : {(*other)->pid(), ::getpid()}) {
@@ -109,7 +109,7 @@ TEST_P(Candidate, WithoutThreads_CannotMakeAny) {
   EXPECT_EQ(outcome(candidate("seal-threads:thread-bomb")), "EAGAIN");
 }
 
-TEST_P(Candidate, LoadsALibraryFromAMemoryFileAfterTheSeal) {
+TEST_P(Candidate, LibraryInAMemoryFile_IsLoadedAfterTheSeal) {
   const auto bytes = read_file(test::build_dir() / "tests/libsandbox_library.so");
   ASSERT_TRUE(bytes) << bytes.error().message;
   const auto library = memory_file("artifact", *bytes);
@@ -130,7 +130,7 @@ TEST_P(Builder, CallsThatCompilersDoNotNeed_AreRefused) {
   }
 }
 
-TEST_P(Builder, SeesOnlyTheToolchainAndItsFolder) {
+TEST_P(Builder, Files_AreTheToolchainAndItsFolder) {
   const auto unseen = AnyOf("EACCES", "ENOENT", "EROFS");
   EXPECT_THAT(outcome(builder("build:read", "/etc/passwd")), unseen);
   EXPECT_THAT(outcome(builder("build:list", "/home")), unseen);
@@ -141,7 +141,7 @@ TEST_P(Builder, SeesOnlyTheToolchainAndItsFolder) {
   EXPECT_EQ(outcome(builder("build:fill")), "EFBIG");
 }
 
-TEST_P(Builder, CannotReadAnotherBuildersFolder) {
+TEST_P(Builder, FolderOfAnotherBuilder_CannotBeRead) {
   SpawnRequest request = probe_request(Jail::kBuilder, "build:announce-folder");
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -158,14 +158,14 @@ TEST_P(Builder, CannotReadAnotherBuildersFolder) {
   ::close(ends[1]);
 }
 
-TEST_P(Builder, CannotTouchAnotherProcess) {
+TEST_P(Builder, OtherProcess_CannotBeTouched) {
   const std::string us = std::to_string(::getpid());
   EXPECT_EQ(outcome(builder("build:ptrace", us)), "EPERM");
   EXPECT_EQ(outcome(builder("build:readv", us)), "EPERM");
   EXPECT_THAT(outcome(builder("build:kill", us)), AnyOf("EPERM", "ESRCH"));
 }
 
-TEST_P(Builder, CannotBreakItsSupervision) {
+TEST_P(Builder, Supervision_CannotBeBroken) {
   (void)builder("build:kill-parent");  // may be refused, be ignored by pid 1, or succeed
   (void)builder("build:kill-all");
   EXPECT_TRUE(launcher_->alive());
@@ -188,7 +188,7 @@ TEST_P(Builder, SanitizerOfADevice_MakesPipesAndConnectsAndNothingMore) {
     EXPECT_EQ(outcome(builder("sanitizer:" + act)), wanted) << act;
 }
 
-TEST_P(Builder, CompilesAndRunsInItsFolder) {
+TEST_P(Builder, CompilerInItsFolder_Runs) {
   EXPECT_EQ(outcome(builder("build:compile", "g++")), "done");
 }
 

@@ -117,16 +117,14 @@ class EachFreezer : public testing::TestWithParam<const char*> {
   std::unique_ptr<Freezer> freezer_;
 };
 
-TEST_P(EachFreezer, StopsThreads) { freeze_many_times("count-threads", 300); }
-TEST_P(EachFreezer, StopsTimersThatSendSigcont) { freeze_many_times("count-timer", 300); }
-TEST_P(EachFreezer, StopsThreadsDuringTheirCreation) { freeze_many_times("count-births", 300); }
-TEST_P(EachFreezer, StopsAProcessWithManySignals) { freeze_many_times("count-signals", 300); }
-TEST_P(EachFreezer, StopsASealedCandidate) { freeze_many_times("count-sealed", 100); }
-TEST_P(EachFreezer, StopsAProcessWhoseFirstThreadHasEnded) {
-  freeze_many_times("count-leaderless", 50);
-}
+TEST_P(EachFreezer, Threads_Stop) { freeze_many_times("count-threads", 300); }
+TEST_P(EachFreezer, TimersThatSendSigcont_Stop) { freeze_many_times("count-timer", 300); }
+TEST_P(EachFreezer, ThreadsDuringTheirCreation_Stop) { freeze_many_times("count-births", 300); }
+TEST_P(EachFreezer, ProcessWithManySignals_Stops) { freeze_many_times("count-signals", 300); }
+TEST_P(EachFreezer, SealedCandidate_Stops) { freeze_many_times("count-sealed", 100); }
+TEST_P(EachFreezer, FirstThreadHasEnded_ProcessStops) { freeze_many_times("count-leaderless", 50); }
 
-TEST_P(EachFreezer, FreezesTwiceAndThawsTwice) {
+TEST_P(EachFreezer, SecondFreezeOrThaw_ChangesNothing) {
   start("count-threads");
   ASSERT_TRUE(moves_on({}));
   ASSERT_TRUE(freezer_->freeze(5));
@@ -137,7 +135,7 @@ TEST_P(EachFreezer, FreezesTwiceAndThawsTwice) {
   EXPECT_TRUE(moves_on(before));
 }
 
-TEST_P(EachFreezer, ReportsAnEndedProcess) {
+TEST_P(EachFreezer, EndedProcess_IsReported) {
   start("count-threads");
   ASSERT_TRUE(moves_on({}));
   expect_gone_once_killed();
@@ -145,7 +143,7 @@ TEST_P(EachFreezer, ReportsAnEndedProcess) {
 
 /// A thread whose creator is killed before its clone event arrives must be waited for, too, or its process
 /// is never reaped.
-TEST_P(EachFreezer, ReportsAProcessKilledDuringThreadCreation) {
+TEST_P(EachFreezer, ProcessKilledDuringThreadCreation_IsReported) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
     start("count-births");
     ASSERT_TRUE(moves_on(snapshot()));
@@ -180,7 +178,7 @@ TEST_P(EachFreezer, Destructor_ResumesTheProcess) {
 INSTANTIATE_TEST_SUITE_P(Kinds, EachFreezer, testing::Values("cgroup", "ptrace"),
                          [](const auto& kind) { return std::string(kind.param); });
 
-TEST(PtraceFreezer, IgnoresStopsOfTheProcessItself) {
+TEST(PtraceFreezer, ProcessStopsItself_IsIgnored) {
   LauncherOptions options;
   options.minimum = IsolationLevel::kNone;
   options.freezer = "ptrace";
@@ -203,13 +201,13 @@ TEST(PtraceFreezer, IgnoresStopsOfTheProcessItself) {
   ::munmap(page, sizeof(CountersPage));
 }
 
-TEST(CgroupFreezer, NeedsDescriptors) {
+TEST(CgroupFreezer, NoDescriptors_IsAnError) {
   const auto freezer = Freezer::with_cgroup(-1, -1);
   ASSERT_FALSE(freezer);
   EXPECT_EQ(freezer.error().message, "freezer: the process has no cgroup");
 }
 
-TEST(PtraceFreezer, NeedsAProcess) {
+TEST(PtraceFreezer, NoProcess_IsAnError) {
   const auto freezer = Freezer::with_ptrace(0x3ffffff);
   ASSERT_FALSE(freezer);
   EXPECT_EQ(freezer.error().code, Code::kNotFound);

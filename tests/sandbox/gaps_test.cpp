@@ -33,7 +33,7 @@ TEST(Gaps, Level_HasTheGapsOfHigherLevels) {
   EXPECT_TRUE(has(open_gaps(IsolationLevel::kNone, {}), "everything else"));
 }
 
-TEST(Gaps, FollowFromTheMachine) {
+TEST(Gaps, CapabilitiesOfTheMachine_DecideThem) {
   Capabilities c = best();
   EXPECT_FALSE(has(open_gaps(IsolationLevel::kSeparated, c), "hone's user"));
   c.slot_users = false;  // an ordinary user: the user namespace's is, outside of it, hone's own

@@ -29,7 +29,7 @@ using testing::HasSubstr;
 
 class Jails : public EachLevel {};
 
-TEST_P(Jails, ReportExitCodesAndSignals) {
+TEST_P(Jails, ExitCodesAndSignals_AreReported) {
   EXPECT_EQ(candidate("exit", "0").exit_code, 0);
   EXPECT_EQ(candidate("exit", "77").exit_code, 77);
   for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS, SIGTERM, SIGTRAP}) {
@@ -43,7 +43,7 @@ TEST_P(Jails, ReportExitCodesAndSignals) {
   EXPECT_EQ(candidate("seal:abort").signal, SIGABRT);
 }
 
-TEST_P(Jails, HaveAnEmptyEnvironment) {
+TEST_P(Jails, Environment_IsEmpty) {
   const std::string seen = candidate("environment").output;
   EXPECT_THAT(seen, HasSubstr("PATH=/usr/local/bin:/usr/bin:/bin\nLANG=C.UTF-8\n"));
   EXPECT_THAT(seen, HasSubstr("cwd=/ "));
@@ -52,7 +52,7 @@ TEST_P(Jails, HaveAnEmptyEnvironment) {
   EXPECT_THAT(of_builder, testing::Not(HasSubstr("HOME=")));
 }
 
-TEST_P(Jails, RunAsSeparateUsers) {
+TEST_P(Jails, User_IsNotThatOfTheHost) {
   if (GetParam().level < IsolationLevel::kSeparated) GTEST_SKIP() << "filtered keeps the user";
   EXPECT_THAT(candidate("environment").output, HasSubstr("user=other"));
 }
@@ -67,14 +67,14 @@ TEST_P(Jails, MemoryLimit_KillsTheProcessAndIsReported) {
   }
 }
 
-TEST_P(Jails, KeepTheEndOfAGigabyteOfOutput) {
+TEST_P(Jails, GigabyteOfOutput_KeepsItsEnd) {
   const ProcessExit exit = candidate("seal:flood");
   EXPECT_EQ(exit.exit_code, 0);
   EXPECT_EQ(exit.output.size(), 64u << 10);
   EXPECT_THAT(exit.output, EndsWith("xthe end\n"));
 }
 
-TEST_P(Jails, EndALeftoverDaemonOfABuilder) {
+TEST_P(Jails, DaemonThatABuilderLeft_IsEnded) {
   for (const char* act : {"daemon", "build:daemon"}) {
     SpawnRequest request = probe_request(Jail::kBuilder, act);
     int ends[2];
@@ -90,7 +90,7 @@ TEST_P(Jails, EndALeftoverDaemonOfABuilder) {
   }
 }
 
-TEST_P(Jails, EndAForkBomb) {
+TEST_P(Jails, ForkBomb_IsEnded) {
   for (const char* act : {"build:fork-bomb", "build:fork-chain"}) {
     SpawnRequest request = probe_request(Jail::kBuilder, act);
     request.limits.memory_bytes = 1 << 30;  // where it is polled, what they share counts for each
@@ -114,7 +114,7 @@ TEST_P(Jails, EndAForkBomb) {
   }
 }
 
-TEST_P(Jails, EndThreadAndDescriptorBombsWithAnError) {
+TEST_P(Jails, TooManyThreadsOrDescriptors_EndWithAnError) {
   EXPECT_EQ(builder("thread-bomb").output, "EAGAIN\n");
   EXPECT_EQ(candidate("seal:descriptors").output, "EMFILE\n");
 }
@@ -149,7 +149,7 @@ TEST_P(Jails, DroppingAProcess_EndsIt) {
   EXPECT_EQ(::poll(&ended, 1, 20'000), 1);
 }
 
-TEST_P(Jails, GetTheirDescriptorsInOrder) {
+TEST_P(Jails, GivenDescriptors_AreInOrder) {
   SpawnRequest request = probe_request(Jail::kCandidate, "write-3");
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
@@ -162,7 +162,7 @@ TEST_P(Jails, GetTheirDescriptorsInOrder) {
   ::close(ends[1]);
 }
 
-TEST_P(Jails, SeeTheGivenDescriptorsAndNoOthers) {
+TEST_P(Jails, DescriptorsThatWereNotGiven_AreClosed) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   for (const Jail jail : {Jail::kCandidate, Jail::kBuilder}) {
@@ -174,7 +174,7 @@ TEST_P(Jails, SeeTheGivenDescriptorsAndNoOthers) {
   ::close(ends[1]);
 }
 
-TEST_P(Jails, KnowTheirOwnThreadNumber) {
+TEST_P(Jails, ThreadNumber_IsTheirOwn) {
   EXPECT_EQ(candidate("thread-number").output, "its own\n");
   EXPECT_EQ(builder("thread-number").output, "its own\n");
 }
@@ -213,7 +213,7 @@ LauncherOptions any_level() {
   return options;
 }
 
-TEST(Launcher, StartsTheJudgeWithoutAJail) {
+TEST(Launcher, Judge_StartsWithoutAJail) {
   auto launcher = Launcher::start(any_level());
   ASSERT_TRUE(launcher) << launcher.error().message;
   auto judge = (*launcher)->spawn(probe_request(Jail::kJudge, "read", "/etc/passwd"));
@@ -240,7 +240,7 @@ TEST(Launcher, AllSlotsTaken_IsReported) {
   EXPECT_TRUE((*launcher)->spawn(probe_request(Jail::kCandidate, "wait")));
 }
 
-TEST(Launcher, RefusesTooLowALevel) {
+TEST(Launcher, LevelBelowTheMinimum_IsRefused) {
   LauncherOptions options;
   options.minimum = IsolationLevel::kPrivate;
   options.maximum = IsolationLevel::kFiltered;
@@ -370,7 +370,7 @@ TEST(Launcher, DeathOfTheHost_EndsAllProcesses) {
   ::close(pipe_ends[1]);
 }
 
-TEST(Launcher, DoesNotWaitForAnImageThatNeverLoads) {
+TEST(Launcher, ImageThatNeverLoads_IsNotAwaited) {
   LauncherOptions options = any_level();
   options.image = {"/bin/sleep", "1000"};
   options.image_seconds = 0.1;
@@ -410,7 +410,7 @@ TEST(Launcher, ImageThatIsLoading_EndsWithItsHost) {
   ::close(pipe_ends[1]);
 }
 
-TEST(SignalName, NamesAndNumbers) {
+TEST(SignalName, UnknownSignal_IsItsNumber) {
   EXPECT_EQ(signal_name(SIGSEGV), "SIGSEGV");
   EXPECT_EQ(signal_name(SIGKILL), "SIGKILL");
   EXPECT_EQ(signal_name(SIGSYS), "SIGSYS");

@@ -60,7 +60,7 @@ const std::vector<std::string> kAgainstProcesses = {
     "nice-other",   "limit-other",   "sigio",       "writev",     "readv",
     "queue-signal", "ptrace",        "kcmp",        "pidfd-open", "kill"};
 
-TEST_P(Neighbours, CannotReachOneAnother) {
+TEST_P(Neighbours, OtherJail_CannotBeReached) {
   for (const Jail of_other : {Jail::kCandidate, Jail::kBuilder}) {
     const auto other = neighbour(of_other);
     ASSERT_NE(other, nullptr);
@@ -83,7 +83,7 @@ TEST_P(Neighbours, CannotReachOneAnother) {
   }
 }
 
-TEST_P(Neighbours, CannotReachTheHostOrTheLauncher) {
+TEST_P(Neighbours, HostAndLauncher_CannotBeReached) {
   const std::string host = std::to_string(::getpid());
   for (const std::string& act : kAgainstProcesses) {
     EXPECT_THAT(outcome(candidate("seal:" + act, host)), kRefused) << act;
@@ -92,7 +92,7 @@ TEST_P(Neighbours, CannotReachTheHostOrTheLauncher) {
   EXPECT_THAT(outcome(builder("build:nice-user")), kRefused);
 }
 
-TEST_P(Neighbours, ShareNoKernelNames) {
+TEST_P(Neighbours, NamesOfTheKernel_AreNotShared) {
   const std::vector<std::string> acts = {
       "shm-open", "shmget",  "shmctl",      "semget",   "semctl",    "msgget", "msgctl",
       "mq-open",  "add-key", "request-key", "keyctl",   "mq-unlink", "unix",   "inet",
@@ -104,7 +104,7 @@ TEST_P(Neighbours, ShareNoKernelNames) {
   EXPECT_THAT(outcome(candidate("seal:sysinfo")), kRefused) << "the load of other slots";
 }
 
-TEST_P(Neighbours, CannotMarkFilesOfTheSameUser) {
+TEST_P(Neighbours, FilesOfTheSameUser_CannotBeMarked) {
   // At `filtered` the jails have the user of this file, and Landlock does not look at these calls.
   const std::string path = testing::TempDir() + "hone-mark-" + std::to_string(::getpid());
   ASSERT_TRUE(write_file(path, "mine"));
@@ -117,7 +117,7 @@ TEST_P(Neighbours, CannotMarkFilesOfTheSameUser) {
   std::filesystem::remove(path);
 }
 
-TEST_P(Neighbours, CannotLeaveTheirCgroup) {
+TEST_P(Neighbours, OwnCgroup_CannotBeLeft) {
   const std::string root = launcher_->capabilities().cgroup_v2_root;
   if (root.empty() || std::string(GetParam().freezer) == "ptrace") GTEST_SKIP() << "no cgroup v2";
   const auto other = neighbour(Jail::kCandidate);
@@ -132,7 +132,7 @@ TEST_P(Neighbours, CannotLeaveTheirCgroup) {
   EXPECT_THAT(outcome(builder("build:write", root + "/cgroup.procs")), kRefused);
 }
 
-TEST_P(Neighbours, LeaveNothingForTheNextInTheirSlot) {
+TEST_P(Neighbours, NextInTheSlot_FindsNothing) {
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(builder("build:find-plants").output, "0 found\n");
     EXPECT_NE(builder("build:plant").output, "0 left\n") << "it left nothing that could be found";
@@ -141,7 +141,7 @@ TEST_P(Neighbours, LeaveNothingForTheNextInTheirSlot) {
   EXPECT_THAT(outcome(candidate("seal:create", "/tmp/planted")), kRefused);
 }
 
-TEST_P(Neighbours, FindNoOutputOfOtherProcesses) {
+TEST_P(Neighbours, OutputOfOtherProcesses_IsNotFound) {
 #ifdef HONE_SANITIZED
   GTEST_SKIP() << "a sanitizer ends who reads all of its memory";
 #endif
@@ -154,7 +154,7 @@ TEST_P(Neighbours, FindNoOutputOfOtherProcesses) {
   }
 }
 
-TEST_P(Neighbours, CannotLockTheirLeftovers) {
+TEST_P(Neighbours, FilesThatTheyLeft_CannotBeLocked) {
   const std::string name = "locked-" + std::to_string(::getpid());
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(outcome(builder("build:plant-locked", name)), "done");
@@ -167,7 +167,7 @@ TEST_P(Neighbours, CannotLockTheirLeftovers) {
   }
 }
 
-TEST_P(Neighbours, CrashWithoutACoreDump) {
+TEST_P(Neighbours, Crash_LeavesNoCoreDump) {
   // 1 and not 0: the kernel would start a handler for 0.
   EXPECT_EQ(candidate("core-limit").output, "1 1\n");
   EXPECT_EQ(builder("core-limit").output, "1 1\n");

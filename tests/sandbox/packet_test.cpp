@@ -22,7 +22,7 @@ struct Pair {
   UniqueFd a, b;
 };
 
-TEST(Packet, ReadsWhatWasWritten) {
+TEST(Packet, WrittenValues_AreReadBack) {
   PacketWriter writer;
   writer.number(-5).real(0.25).text("x\0y").texts({"", "two"});
   const std::string bytes = writer.take();
@@ -59,7 +59,7 @@ TEST(Packet, WrongLength_ReadsAsEmpty) {
   }
 }
 
-TEST(Packet, CarriesDescriptors) {
+TEST(Packet, Descriptors_Arrive) {
   const Pair pair;
   const int fds[] = {0, 1};
   ASSERT_TRUE(send_packet(pair.a.get(), "hello", fds));
@@ -87,7 +87,7 @@ TEST(Packet, EndAndFullSocket_AreReported) {
   EXPECT_EQ(send_packet(pair.b.get(), "x", {}).error().code, Code::kUnavailable);
 }
 
-TEST(Messages, RoundTrip) {
+TEST(Messages, EachMessage_IsReadBack) {
   SpawnRequest request;
   request.jail = Jail::kBuilder;
   request.label = "b";
