@@ -12,8 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kCountingSeconds =
-    8;  // the start and the passes of a fast call take about 0.7 s
+constexpr double kCountingSeconds = 8;  // the start and the passes of a fast call take about 0.7 s
 // Read to empty the cache: four times its size leave nothing of the data before.
 constexpr std::uint64_t kTimesTheCache = 4, kSweepMin = std::uint64_t{1} << 20;
 
