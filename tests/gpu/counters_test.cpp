@@ -13,33 +13,6 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The facts of a profile on the emulated driver. `library`: file name of the copy of the pretended CUPTI; empty: none.
-Value profiled(const std::string& source, const std::string& library) {
-  auto folder = ScratchFolder::make();
-  if (!folder) return {};
-  EvaluatorOptions options = emulated_options("cuda");
-  options.counters.library = "";
-  if (!library.empty()) {
-    const std::filesystem::path copy = folder->path() / library;
-    std::filesystem::copy_file(build_dir() / "tests/pretend_cupti.so", copy);
-    std::filesystem::permissions(folder->path(), std::filesystem::perms(0755));
-    options.counters.library = copy;
-  }
-  auto launcher = Launcher::start({});
-  if (!launcher) return Value::map({{"error", launcher.error().message}});
-  auto evaluator = make_evaluator(**launcher, std::move(options), "emulated");
-  if (!evaluator) return Value::map({{"error", evaluator.error().message}});
-  Submission s;
-  s.task = std::make_shared<const Task>(small_task("cuda"));
-  s.source = source;
-  s.language = s.backend = "cuda";
-  s.client = "test";
-  s.episode = "profile";
-  s.seed = 1;
-  auto found = examine_and_wait(**evaluator, s, Tool::kProfile);
-  return found ? found->facts : Value::map({{"error", found.error().message}});
-}
-
 const Value& fact(const Value& facts, const char* name) {
   const Value* value = facts.find(name);
   EXPECT_NE(value, nullptr) << name << " in " << to_json(facts);
@@ -47,10 +20,52 @@ const Value& fact(const Value& facts, const char* name) {
   return value != nullptr ? *value : nil;
 }
 
+/// One evaluator on the emulated driver for all tests, and the folder of the pretended CUPTI.
 class CountersOnDevice : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<ScratchFolder>(std::move(ScratchFolder::make()).value());
+    std::filesystem::permissions(folder_->path(), std::filesystem::perms(0755));
+    EvaluatorOptions options = emulated_options("cuda");
+    options.counters.library = folder_->path() / "libcupti.so";
+    launcher_ = std::move(Launcher::start({})).value();
+    auto evaluator = make_evaluator(*launcher_, std::move(options), "emulated");
+    ASSERT_TRUE(evaluator) << evaluator.error().message;
+    evaluator_ = std::move(*evaluator);
+  }
+  static void TearDownTestSuite() {
+    evaluator_.reset();
+    launcher_.reset();
+    folder_.reset();
+  }
+  void SetUp() override {
 #ifdef HONE_SANITIZED
-  void SetUp() override { GTEST_SKIP() << "the library is loaded in a sealed process"; }
+    GTEST_SKIP() << "the library is loaded in a sealed process";
 #endif
+    std::filesystem::copy_file(build_dir() / "tests/pretend_cupti.so",
+                               folder_->path() / "libcupti.so",
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  void TearDown() override {
+    for (const char* told : {"refuses", "forgets"}) std::filesystem::remove(folder_->path() / told);
+  }
+  void tell(const char* what) { ASSERT_TRUE(write_file(folder_->path() / what, "")); }
+
+  Value profiled(const std::string& source) {
+    Submission s;
+    s.task = std::make_shared<const Task>(small_task("cuda"));
+    s.source = source;
+    s.language = s.backend = "cuda";
+    s.client = "test";
+    s.episode = "profile";
+    s.seed = 1;
+    auto found = examine_and_wait(*evaluator_, s, Tool::kProfile);
+    return found ? found->facts : Value::map({{"error", found.error().message}});
+  }
+
+  static inline std::unique_ptr<ScratchFolder> folder_;
+  static inline std::unique_ptr<Launcher> launcher_;
+  static inline std::unique_ptr<Evaluator> evaluator_;
 };
 
 TEST_F(CountersOnDevice, EachLaunch_HasCountersOfItsOwn) {
@@ -66,13 +81,13 @@ extern "C" __global__ void relu(const float* sum, float* out, int n) {
   int i = blockIdx.x * 128 + threadIdx.x;
   if (i < n) out[i] = sum[i] > 0 ? sum[i] : 0;
 }
-)",
-                               "libcupti.so");
+)");
   EXPECT_EQ(fact(facts, "counters_problem"), Value()) << to_json(facts);
   const auto& launches = fact(facts, "launches").as_array();
   ASSERT_EQ(launches.size(), 2u) << to_json(facts);
   const Value &first = fact(launches[0], "counters"), &second = fact(launches[1], "counters");
-  EXPECT_DOUBLE_EQ(fact(first, "time_us").as_double(), 1.0) << "1000 ns";
+  EXPECT_DOUBLE_EQ(fact(first, "time_us").as_double(), 1.0)
+      << "1000 ns, after the launch that empties the cache";
   EXPECT_DOUBLE_EQ(fact(first, "memory_read_bytes").as_double(), 1001);
   EXPECT_DOUBLE_EQ(fact(first, "cache_read_bytes").as_double(), 32 * 1003) << "sectors";
   EXPECT_DOUBLE_EQ(fact(first, "sectors_per_load").as_double(), 1005.0 / 1006);
@@ -82,7 +97,8 @@ extern "C" __global__ void relu(const float* sum, float* out, int n) {
 }
 
 TEST_F(CountersOnDevice, CounterThatTheChipDoesNotHave_IsNil) {
-  const Value facts = profiled(kBaseline, "libcupti-forgets.so");
+  tell("forgets");
+  const Value facts = profiled(kBaseline);
   EXPECT_EQ(fact(facts, "counters_problem"), Value()) << to_json(facts);
   const Value& counters = fact(fact(facts, "launches").as_array().at(0), "counters");
   EXPECT_EQ(fact(counters, "time_us"), Value());
@@ -91,7 +107,8 @@ TEST_F(CountersOnDevice, CounterThatTheChipDoesNotHave_IsNil) {
 }
 
 TEST_F(CountersOnDevice, DriverThatRefuses_IsNamedAndTheProfileHasTheRest) {
-  const Value facts = profiled(kBaseline, "libcupti-refuses.so");
+  tell("refuses");
+  const Value facts = profiled(kBaseline);
   EXPECT_THAT(fact(facts, "counters_problem").as_string(),
               HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
   EXPECT_EQ(fact(fact(facts, "launches").as_array().at(0), "counters"), Value());
@@ -107,15 +124,15 @@ extern "C" __global__ void add_relu(const float* x, const float* y, float* out, 
   while (i < n && *(before + i) == 0x5a5a5a5a) {}
   if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
 }
-)",
-                               "libcupti.so");
+)");
   EXPECT_THAT(fact(facts, "counters_problem").as_string(),
               testing::AnyOf(HasSubstr("did not finish"), HasSubstr("other work of the machine")));
   EXPECT_GT(fact(facts, "time_us").as_double(), 0);
 }
 
 TEST_F(CountersOnDevice, NoLibrary_SaysHowToInstallOne) {
-  const Value facts = profiled(kBaseline, "");
+  std::filesystem::remove(folder_->path() / "libcupti.so");
+  const Value facts = profiled(kBaseline);
   EXPECT_THAT(fact(facts, "counters_problem").as_string(), HasSubstr("install CUPTI"));
 }
 

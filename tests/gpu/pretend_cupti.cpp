@@ -1,12 +1,12 @@
 // Stands in for CUPTI where there is no device. Its counters are numbers of its own: metric number M of launch number L is
-// 1000 L + M. It needs two passes. A copy whose file name contains "refuses" says that the driver lets only
-// administrators read counters; one with "forgets" does not know the metric of the time.
+// 1000 L + M. It needs two passes. With a file "refuses" in its folder it says that the driver
+// lets only administrators read counters; with "forgets" it does not know the metric of the time.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "vendor/cupti.h"
 
@@ -19,9 +19,12 @@ int passes = 0;
 std::size_t ranges = 0;
 char object = 0;
 
-bool is_named(const char* part) {
+bool is_told(const char* what) {
   Dl_info info{};
-  return dladdr(&object, &info) != 0 && std::strstr(info.dli_fname, part) != nullptr;
+  if (dladdr(&object, &info) == 0) return false;
+  std::string path = info.dli_fname;
+  path.resize(path.rfind('/') + 1);
+  return access((path + what).c_str(), R_OK) == 0;
 }
 
 }  // namespace
@@ -43,7 +46,7 @@ PRETEND(cuptiProfilerHostDeinitialize, HostEnd) {
 }
 PRETEND(cuptiProfilerHostConfigAddMetrics, AddMetrics) {
   for (std::size_t i = 0; i < p->count; ++i) {
-    if (is_named("forgets") && std::strcmp(p->names[i], "gpu__time_duration.sum") == 0)
+    if (is_told("forgets") && std::strcmp(p->names[i], "gpu__time_duration.sum") == 0)
       return kInvalidParameter;
   }
   return kSuccess;
@@ -58,7 +61,7 @@ PRETEND(cuptiProfilerHostGetConfigImage, ConfigImage) {
 }
 PRETEND(cuptiRangeProfilerEnable, Enable) {
   p->profiler = &object;
-  return is_named("refuses") ? kNoPermission : kSuccess;
+  return is_told("refuses") ? kNoPermission : kSuccess;
 }
 PRETEND(cuptiRangeProfilerDisable, Profiler) {
   return p->profiler == &object ? kSuccess : kInvalidParameter;
