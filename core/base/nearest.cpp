@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-/// Two neighbouring letters that are exchanged count as one edit.
+/// Swapping two adjacent letters counts as one edit.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});

@@ -7,8 +7,8 @@
 
 namespace hone {
 
-/// The candidate with the fewest edits, at most a third of the name's length, and one for a short name; empty if there is
-/// none.
+/// The candidate with the fewest edits; empty if none is near. At most a third of the name's letters may be edited, and
+/// one letter of a short name. A name of more than 128 characters has no candidate.
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 /// "unknown key 'trun'; did you mean 'turn'?" or, when nothing is near, "…; valid: a, b, c".

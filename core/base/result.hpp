@@ -37,7 +37,7 @@ enum class ErrorCause {
   kTaskEndedPlugin,  ///< as kPluginEnded, and it was the call that reads the task
   kUnfitTask,        ///< the dataset cannot make a task of the named record
   kAddressInUse,     ///< another process listens on the endpoint
-  kDamagedJournal,   ///< what the journal stores is not what was written
+  kDamagedJournal,   ///< stored data of the journal differs from what was written
 };
 
 struct [[nodiscard]] Error {

@@ -1,4 +1,4 @@
-// The library that reads counters, the request and the answer.
+// Finds the library that reads counters, makes the player's request and reads its answer.
 #include "evaluate/device_counting.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kCountingSeconds = 8;  // the start and the passes of a fast call take about 0.7 s
-// Read to empty the cache: four times its size leave nothing of the data before.
+// Bytes that the sweep reads, as a multiple of the cache's size: enough to evict all earlier data.
 constexpr std::uint64_t kTimesTheCache = 4, kSweepMin = std::uint64_t{1} << 20;
 
 bool is_file(const fs::path& path) {
@@ -41,7 +41,7 @@ std::string library_of_packages(const std::string& python,
   return "";
 }
 
-/// Untrusted: a number that is not finite or is negative counts as unknown.
+/// The answer is untrusted: a number that is negative or not finite counts as unknown.
 Result<std::vector<LaunchCounters>> read_counters(const std::string& bytes) {
   HONE_ASSIGN(const Value value, from_msgpack(bytes));
   Fields f(value, "answer of the player");

@@ -24,7 +24,7 @@ void use_named_library(DeviceCounters& counters, const Value& options, const std
 /// failed_precondition: there is no library that reads counters; the message says how to install it.
 Status expect_counters(const DeviceCounters& counters);
 
-/// What empties the device's cache before each pass.
+/// The code that empties the device's cache at the beginning of each pass.
 struct CacheSweepCode {
   std::string harness;  ///< the artifact of the judge's own device code
   std::uint64_t cache_bytes = 0;

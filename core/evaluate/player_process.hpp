@@ -24,7 +24,7 @@ struct PlayerRequest {
 /// The untrusted answer, and the host's decision whether the process was starved.
 struct PlayerAnswer {
   std::optional<std::string> bytes;  ///< nullopt: it did not answer in time, or ended
-  /// Other work had the cores most of the time. The host decides it, from the kernel's counts.
+  /// Other work used the cores for most of the time, by the kernel's statistics.
   bool was_starved = false;
 };
 

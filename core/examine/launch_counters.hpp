@@ -1,4 +1,4 @@
-// Hardware counters of one launch on a device, and what they say.
+// Hardware counters of a launch on a device, and the figures computed from them.
 #pragma once
 
 #include <optional>

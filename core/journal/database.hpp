@@ -17,7 +17,7 @@ struct sqlite3_stmt;
 
 namespace hone {
 
-/// What is stored is not what was written.
+/// The journal is damaged: stored data differs from what was written.
 inline Error damaged_journal(std::string message) {
   return {Code::kFailedPrecondition, std::move(message), ErrorCause::kDamagedJournal};
 }

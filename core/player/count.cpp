@@ -34,8 +34,8 @@ Value value_of(const hone_launch_counters& c) {
                      {"active_warps", number_or_nil(c.active_warps)}});
 }
 
-/// Makes the launches of the call once for each pass, after a launch that empties the cache. Rationale: the beginning of a pass
-/// leaves data in the cache (docs/adr/0049) that the next kernel would have to write back.
+/// In each pass, empties the cache and makes the launches of the call. Rationale: begin_pass leaves data in the cache
+/// that the first kernel would have to write back (docs/adr/0049), so the sweep runs after it.
 Status make_passes(CallPlayer& player, CacheSweep& sweep, hone_counters* counters,
                    const Value& call) {
   const hone_backend_factory& table = player.table();
@@ -49,7 +49,7 @@ Status make_passes(CallPlayer& player, CacheSweep& sweep, hone_counters* counter
     HONE_TRY(checked(table.end_pass(counters, &is_last, &error), error, "end a pass"));
     if (is_last != 0) return {};
   }
-  return unavailable("counted in more than " + std::to_string(kPassesMax) + " passes");
+  return unavailable("the counters need more than " + std::to_string(kPassesMax) + " passes");
 }
 
 Result<Value> counted(CallPlayer& player, hone_counters* counters, const Value& request) {

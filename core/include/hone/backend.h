@@ -47,7 +47,7 @@ typedef struct hone_launch {
   uint32_t flags; /* HONE_LAUNCH_* */
 } hone_launch;
 
-/* What hardware counters say of one launch. NaN: the device does not count it. */
+/* Hardware counters of one launch. NaN: the device does not count it. */
 typedef struct hone_launch_counters {
   uint32_t struct_size;
   uint32_t reserved;           /* 0 */

@@ -12,8 +12,8 @@ namespace {
 
 // Least pairs, even for a submission that is far slower than its baseline: fewer have no interval.
 constexpr int kPairsLeast = 3;
-// A measurement is cut short after this multiple of `seconds_max`. A submission as fast as its baseline needs one;
-// four are the time of one that is seven times slower, (1 + 7) / 2.
+// A measurement is cut short after this multiple of `seconds_max`. A submission as fast as its baseline takes
+// `seconds_max`, and one that is seven times slower takes four times as long: (1 + 7) / 2.
 constexpr double kPatience = 4;
 // Most pairs of single-call rounds, as a multiple of `singles` (docs/adr/0025).
 constexpr std::size_t kSingleCallFactor = 3;

@@ -1,4 +1,4 @@
-// The functions of the backend's table that read hardware counters. Those of a vendor without support fail.
+// Functions that read hardware counters. For a vendor without support, they fail and are null in the backend's table.
 #pragma once
 
 #include <cstdint>

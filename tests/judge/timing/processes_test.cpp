@@ -106,7 +106,7 @@ TEST_F(ModulesBesideADevice, BaselineDrifts_TheFasterOneCountsWithAFlag) {
   EXPECT_THAT(s.speedup().flags, Contains("baseline_drifted"));
 }
 
-/// Makes timed rounds longer and shorter by turns.
+/// Makes timed rounds alternately longer and shorter.
 void vary(test::FakeRunner& runner, double change) {
   runner.change = [change](Order order, int number, Round& round) {
     if (order == Order::kRun) round.seconds *= number % 2 == 0 ? 1 + change : 1 - change;
@@ -123,7 +123,7 @@ TEST(ModulesOnADevice, SpeedupWithASmallError_NeedsFourPairs) {
     double change;
     int pairs;
   };
-  // Ratios that differ by the change have a standard error of 1.25 times it over the root of the pairs less one.
+  // If ratios alternate by `change`, their standard error is 1.25 * change / sqrt(pairs - 1).
   for (const Case& row : {Case{0, 4}, Case{0.0205, 4}, Case{0.0215, 6}, Case{0.0275, 8}}) {
     Modules other;
     other.settings.pairs_min = other.settings.pairs_max = 40;
@@ -162,7 +162,7 @@ TEST(ModulesOnADevice, BaselineLongerThanTheCheckBeforeIt_IsTimedAgain) {
   }
 }
 
-/// Both baselines take longer than any check before them, so that nothing is known of the device.
+/// Both baselines take longer than the check before them covers, so contention cannot be excluded.
 TEST(ModulesOnADevice, BaselineSlowedTwice_AllPairsAreTimedOnceMore) {
   for (const bool is_held_up : {true, false}) {
     Modules other;

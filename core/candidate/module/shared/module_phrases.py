@@ -8,7 +8,7 @@ import re
 
 # Of torch and of a device's libraries, in an exception's type and message.
 NO_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError", "out of memory", "ALLOC_FAILED")
-# Of a library that could not start. It mostly found no memory, but a submission is not judged by that.
+# Errors of a library that could not start. The usual cause is a lack of memory, but no verdict relies on that.
 NOT_STARTED = "NOT_INITIALIZED"
 # Of compilers, linkers and their drivers.
 MACHINE = re.compile(

@@ -7,8 +7,8 @@
 namespace hone {
 
 // Most rounds that are prepared ahead: more than the 10 of the default settings, which are a warm-up round, 6 rounds and 3
-// single-call rounds. Their most bytes, and the divisor of their largest share of the device's memory: chosen, so that
-// tasks keep nearly all of it.
+// single-call rounds. The limits of their bytes, absolute and as a divisor of the device's memory, are chosen
+// so that tasks keep nearly all of it.
 inline constexpr std::uint64_t kRoundsKept = 13, kRoundsKeptBytesMax = 1u << 30,
                                kRoundsKeptShare = 64;
 

@@ -1,5 +1,5 @@
-// What the cuda backend uses of CUPTI, NVIDIA's library that reads a device's hardware counters: constants and the
-// parameters of functions, declared here so that building hone needs no toolkit. tests/gpu/cupti_header_test.cpp compares
+// Declarations of CUPTI, NVIDIA's library that reads hardware counters: the constants and the parameters of functions
+// that the cuda backend uses. With them, hone builds without a toolkit. tests/gpu/cupti_header_test.cpp compares
 // layouts with an installed toolkit. Each parameter's `size` lets CUPTI tell versions of a structure apart; `reserved` is
 // NULL.
 #pragma once

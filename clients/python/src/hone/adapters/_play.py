@@ -54,7 +54,7 @@ class Settings:
     retries: int = 1
 
     def __post_init__(self) -> None:
-        """Makes a tuple of a list, or of a list type of a trainer's configuration.
+        """Converts a list of addresses, of any list type of a trainer's configuration, to a tuple.
 
         Raises:
             InvalidArgument: It is not a list of addresses.

@@ -64,7 +64,7 @@ def addresses(given: object) -> list[str]:
     """Checks a list of addresses, of any iterable type.
 
     Raises:
-        InvalidArgument: It is no list, is empty, or has an entry twice or one that is no address.
+        InvalidArgument: It is not a list, is empty, has an entry twice, or has an invalid address.
     """
     expected = "expected an address such as 'tcp://HOST:5917', or a list of them"
     found: str | None = None
