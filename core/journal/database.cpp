@@ -7,6 +7,8 @@
 
 #include <bit>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -19,6 +21,11 @@ namespace {
 
 constexpr int kBusyMs = 5000;
 
+std::string file_of(sqlite3* handle) {
+  const char* path = handle != nullptr ? sqlite3_db_filename(handle, "main") : nullptr;
+  return path != nullptr && *path != 0 ? path : "FILE";
+}
+
 Error failure_of(sqlite3* handle, int result) {
   const std::string text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(result);
   switch (result & 0xff) {
@@ -30,7 +37,8 @@ Error failure_of(sqlite3* handle, int result) {
     case SQLITE_INTERRUPT:
       return Error{Code::kCancelled, "the query was cancelled"};
     case SQLITE_CORRUPT:
-      return damaged_journal("it is damaged (" + text + "); see: hone journal check");
+      return damaged_journal("it is damaged (" + text +
+                             "); see: hone journal check --journal " + file_of(handle));
     case SQLITE_NOTADB:
       return failed_precondition("found a file of another kind, expected a journal");
     case SQLITE_READONLY:
@@ -38,8 +46,7 @@ Error failure_of(sqlite3* handle, int result) {
       return failed_precondition("it cannot be written (" + text + ")");
     case SQLITE_CANTOPEN:
       return failed_precondition("it cannot be opened (" + text +
-                                 "): to read it, its folder must be writable; "
-                                 "copy it and its -wal file to a writable folder");
+                                 "); check the permissions of the file and of its folder");
     case SQLITE_IOERR:
       return unavailable("the disk reports an error (" + text + ", code " + std::to_string(result) +
                          ")");
@@ -93,6 +100,38 @@ void pack_cell(sqlite3_context* context, int, sqlite3_value** cells) {
 void unpack_cell(sqlite3_context* context, int, sqlite3_value** cells) {
   const auto whole = with_repeats(bytes_of(cells[0]), bytes_of(cells[1]), bytes_of(cells[2]));
   if (whole) answer_blob(context, *whole);
+}
+
+/// "file:…?immutable=1": SQLite then reads the file alone, without locks and without its log.
+std::string immutable_uri(const std::filesystem::path& path) {
+  constexpr std::string_view kPlain = "/-._~";
+  std::string uri = "file://";
+  const std::string absolute = std::filesystem::absolute(path).string();
+  for (const char c : absolute) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                       kPlain.find(c) != std::string_view::npos;
+    char escaped[4];
+    std::snprintf(escaped, sizeof escaped, "%%%02X",
+                  static_cast<unsigned>(static_cast<unsigned char>(c)));
+    uri += plain ? std::string(1, c) : std::string(escaped);
+  }
+  return uri + "?immutable=1";
+}
+
+/// Reading a WAL database creates files in its folder, unless they exist. True: this is not possible here.
+bool lacks_shared_memory(sqlite3* handle) {
+  const int result = sqlite3_exec(handle, "PRAGMA schema_version", nullptr, nullptr, nullptr);
+  return (result & 0xff) == SQLITE_READONLY || (result & 0xff) == SQLITE_CANTOPEN;
+}
+
+/// The write-ahead log of this file, if it has content; otherwise empty.
+std::filesystem::path filled_log(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path log = std::filesystem::weakly_canonical(path, error);
+  if (error) return {};
+  log += "-wal";
+  const std::uintmax_t size = std::filesystem::file_size(log, error);
+  return !error && size > 0 ? log : std::filesystem::path();
 }
 
 struct Function {
@@ -206,15 +245,29 @@ void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handl
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& path, Mode mode,
                                                  const std::string& vfs) {
+  // Rationale: a WAL database has a shared-memory file, which readers may have to write, too.
+  const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::kWrite ? SQLITE_OPEN_CREATE : 0);
+  HONE_ASSIGN(std::unique_ptr<Database> database, connect(path.native(), flags, vfs));
+  if (mode == Mode::kWrite || !lacks_shared_memory(database->handle_.get())) return database;
+  if (const std::filesystem::path log = filled_log(path); !log.empty()) {
+    return failed_precondition("its last changes are in " + log.filename().string() +
+                               ", and reading them requires a folder that you can write; copy " +
+                               path.string() + " and " + log.string() + " to such a folder");
+  }
+  // Rationale: without a log, all content is in the file itself. A server of another user could still write it; checksums then
+  // report rows that changed while they were read.
+  return connect(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, vfs);
+}
+
+Result<std::unique_ptr<Database>> Database::connect(const std::string& name, int flags,
+                                                    const std::string& vfs) {
   std::unique_ptr<Database> database(new Database());
   sqlite3* handle = nullptr;
-  // Rationale: a WAL database has a shared-memory file, which readers may have to write, too.
-  const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE |
-                    (mode == Mode::kWrite ? SQLITE_OPEN_CREATE : 0);
   const int result =
-      sqlite3_open_v2(path.c_str(), &handle, flags, vfs.empty() ? nullptr : vfs.c_str());
+      sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                      vfs.empty() ? nullptr : vfs.c_str());
   database->handle_.reset(handle);
-  if (result != SQLITE_OK) return failure_of(handle, result).in(path.string());
+  if (result != SQLITE_OK) return failure_of(handle, result);
   sqlite3_busy_timeout(handle, kBusyMs);
   constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
   for (const Function& one : kFunctions) {
@@ -248,6 +301,8 @@ Result<std::int64_t> Database::number(std::string_view sql) {
   if (!row) return internal_error("sqlite: no row for " + std::string(sql));
   return statement.integer(0);
 }
+
+std::string Database::file() const { return file_of(handle_.get()); }
 
 std::int64_t Database::changes() const { return sqlite3_changes64(handle_.get()); }
 

@@ -67,7 +67,8 @@ Status expect_file_path(const std::filesystem::path& path);
 class Database {
  public:
   enum class Mode { kRead, kWrite };
-  /// `vfs`: name of SQLite's file functions; empty: the system's.
+  /// `vfs`: name of SQLite's file functions; empty: the system's. kRead also reads a file in a place that this process cannot
+  /// write. failed_precondition: the file has a write-ahead log there.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& path, Mode mode,
                                                 const std::string& vfs = {});
 
@@ -76,6 +77,8 @@ class Database {
   Result<Statement> prepare(std::string_view sql);
   /// The number that a query with one row and column returns, such as `PRAGMA name`.
   Result<std::int64_t> number(std::string_view sql);
+  /// The absolute path.
+  std::string file() const;
   /// Number of rows that the last statement changed.
   std::int64_t changes() const;
   /// True after a failed sync: the contents of the disk are unknown.
@@ -89,6 +92,9 @@ class Database {
   struct Close {
     void operator()(sqlite3* handle) const;
   };
+  /// `name`: the path, or a URI of it. `flags`: SQLITE_OPEN_….
+  static Result<std::unique_ptr<Database>> connect(const std::string& name, int flags,
+                                                   const std::string& vfs);
   std::function<bool()> stop_;  ///< outlives handle_, which calls it
   std::unique_ptr<sqlite3, Close> handle_;
 };

@@ -126,7 +126,7 @@ Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem
   std::unique_ptr<JournalReader> reader(new JournalReader());
   MutexLock lock(reader->mutex_);
   auto database = Database::open(path, Database::Mode::kRead, vfs);
-  if (!database) return database.error();
+  if (!database) return fail(database.error());
   reader->database_ = std::move(*database);
   Database& d = *reader->database_;
   if (Status schema = check_schema(d); !schema) return fail(schema.error());

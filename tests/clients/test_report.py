@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -177,6 +181,75 @@ def test_damaged_episodes_are_left_out_and_named(journals: tuple[Path, Path], tm
     (report,) = json.loads(done.stdout)["journals"]
     assert (report["damaged"], report["episodes"]["all"]) == (1, 1)
     assert "Damaged episodes left out: 1" in Elements(output.read_text()).text
+
+
+@contextmanager
+def unwritable(folder: Path) -> Iterator[list[str]]:
+    """A folder that cannot be written, and the beginning of a command line for which that holds."""
+    folder.chmod(0o555)
+    try:
+        if os.geteuid() != 0:
+            yield []
+        elif shutil.which("setpriv") is None:
+            pytest.skip("as root, this test needs setpriv")
+        else:
+            yield ["setpriv", "--bounding-set", "-dac_override"]  # root without it needs permissions as others do
+    finally:
+        folder.chmod(0o755)
+
+
+def shown_by_view(before: list[str], *arguments: object) -> tuple[int, str]:
+    """The number of episodes that `hone view` lists, and what it writes to standard error."""
+    command = [*before, os.environ["HONE_BINARY"], "view", *map(str, arguments), "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as view:
+        assert view.stdout is not None
+        assert view.stderr is not None
+        first = view.stdout.readline()
+        if not first:
+            return -view.wait(timeout=60), view.stderr.read()
+        with urllib.request.urlopen(json.loads(first)["url"] + "/api/episodes") as reply:
+            episodes = json.load(reply)["episodes"]
+        view.terminate()
+        return len(episodes), view.stderr.read()
+
+
+def test_a_journal_that_cannot_be_written_is_read_without_its_log(journals: tuple[Path, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "snapshot"
+    folder.mkdir()
+    copy = folder / "run 1.db"
+    shutil.copy(journals[0], copy)
+    copy.chmod(0o444)
+    log = folder / "run 1.db-wal"
+    with unwritable(folder) as before:
+        report = [*before, os.environ["HONE_BINARY"], "report", str(copy), "--json"]
+        done = subprocess.run(report, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["journals"][0]["episodes"]["all"] == 2
+        assert shown_by_view(before, copy) == (2, "")
+    assert [one.name for one in folder.iterdir()] == [copy.name]
+    log.write_bytes(b"content")
+    with unwritable(folder) as before:
+        done = subprocess.run(report, capture_output=True, text=True, check=False)
+        status, said = shown_by_view(before, copy)
+    for stderr in (done.stderr, said):
+        assert stderr.startswith(f"hone: journal {copy}: its last changes are in run 1.db-wal")
+        assert f"copy {copy} and {log} to such a folder" in stderr
+    assert done.returncode == -status == 3
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare")
+def test_a_journal_on_a_read_only_mount_is_read(journals: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copy(journals[0], tmp_path / "run.db")
+    mount = 'mount --bind -o ro "$1" "$1" && shift && exec "$@"'
+    before = ["unshare", "--mount", "sh", "-c", mount, "sh", str(tmp_path)]
+    if subprocess.run([*before, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this machine does not allow mounts")
+    assert subprocess.run([*before, "touch", tmp_path / "new"], capture_output=True, check=False).returncode != 0
+    report = [*before, os.environ["HONE_BINARY"], "report", str(tmp_path / "run.db"), "--json"]
+    done = subprocess.run(report, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["journals"][0]["episodes"]["all"] == 2
+    assert shown_by_view(before, tmp_path / "run.db") == (2, "")
 
 
 def test_without_a_file_the_totals_are_printed(journals: tuple[Path, Path]) -> None:

@@ -1,5 +1,8 @@
 // Damaged write-ahead logs, several names of one file, and file modes.
 #include <gmock/gmock.h>
+#include <grp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -49,6 +52,82 @@ class WalTest : public JournalTest {
   fs::path killed_;
   std::string log_;
 };
+
+/// What an ordinary user who owns no file reads of a journal: "N episodes", or the error. In a child, because root can become such
+/// a user, but not root again.
+std::string read_as_ordinary_user(const fs::path& path) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr unsigned kNobody = 65534;
+    const bool is_ordinary = ::geteuid() != 0 || (::setgroups(0, nullptr) == 0 &&
+                                                  ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+                                                  ::setresuid(kNobody, kNobody, kNobody) == 0);
+    std::string said = is_ordinary ? "" : "still root";
+    if (is_ordinary) {
+      const auto reader = JournalReader::open(path);
+      const auto wrong = reader ? (*reader)->check() : reader.error();
+      const auto count = reader ? (*reader)->count_episodes() : reader.error();
+      said = !wrong            ? wrong.error().message
+             : !wrong->empty() ? wrong->front()
+             : !count          ? count.error().message
+                               : std::to_string(*count) + " episodes";
+    }
+    ::_exit(::write(ends[1], said.data(), said.size()) < 0 ? 1 : 0);
+  }
+  ::close(ends[1]);
+  std::string said;
+  char bytes[512];
+  for (ssize_t got; (got = ::read(ends[0], bytes, sizeof bytes)) > 0;)
+    said.append(bytes, static_cast<std::size_t>(got));
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return said;
+}
+
+/// Makes a folder and its files read-only, until the destructor.
+class LockedFolder {
+ public:
+  LockedFolder(const fs::path& above, const fs::path& folder) : folder_(folder) {
+    constexpr auto kRead = fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read;
+    constexpr auto kEnter = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+    fs::permissions(above, kRead | kEnter | fs::perms::owner_write);
+    for (const auto& file : fs::directory_iterator(folder)) fs::permissions(file, kRead);
+    fs::permissions(folder, kRead | kEnter);
+  }
+  ~LockedFolder() { fs::permissions(folder_, fs::perms::owner_all); }
+
+ private:
+  const fs::path folder_;
+};
+
+TEST_F(WalTest, ClosedJournalInAFolderThatCannotBeWritten_IsRead) {
+  const fs::path closed = folder_ / "killed" / "closed, 100%? #1.db";
+  fs::remove(wal_of(killed_));
+  fs::remove(killed_);
+  fs::copy_file(path_, closed);
+  const LockedFolder locked(folder_, closed.parent_path());
+  EXPECT_EQ(read_as_ordinary_user(closed), "6 episodes");
+}
+
+TEST_F(WalTest, JournalWithALogInAFolderThatCannotBeWritten_ErrorNamesBothFiles) {
+  const LockedFolder locked(folder_, killed_.parent_path());
+  EXPECT_EQ(read_as_ordinary_user(killed_),
+            "journal " + killed_.string() + ": its last changes are in " +
+                wal_of(killed_).filename().string() +
+                ", and reading them requires a folder that you can write; copy " +
+                killed_.string() + " and " + wal_of(killed_).string() + " to such a folder");
+}
+
+TEST_F(WalTest, FileThatCannotBeRead_ErrorNamesIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs the file of another user";
+  const LockedFolder locked(folder_, killed_.parent_path());
+  fs::permissions(killed_, fs::perms::owner_read);
+  const std::string said = read_as_ordinary_user(killed_);
+  EXPECT_THAT(said, HasSubstr("journal " + killed_.string() + ": it cannot be opened"));
+  EXPECT_THAT(said, HasSubstr("check the permissions"));
+}
 
 TEST_F(WalTest, IntactLog_IsAccepted) {
   EXPECT_EQ(lost_in_wal(killed_), "");
