@@ -46,7 +46,7 @@ class EpisodesCommand : public Command {
     auto filter = filter_.filter();
     filter.limit = limit_;
     const auto lines = (*reader)->list(filter);
-    if (!lines) return terminal.fail(lines.error());
+    if (!lines) return terminal.fail(lines.error().in("journal " + config->journal.path));
     if (lines->empty()) {
       if (const Status known = explain_no_match(**reader, filter); !known)
         return terminal.fail(known.error());
@@ -159,7 +159,7 @@ class ExportCommand : public Command {
           complete = false;
           static_cast<void>(terminal.fail(damage));
         });
-    if (!done) return terminal.fail(done.error());
+    if (!done) return terminal.fail(done.error().in("journal " + config->journal.path));
     data.finish();
     if (count == 0 && complete) {
       const Status known = explain_no_match(*sources->reader, filter_.filter());
@@ -216,7 +216,7 @@ class RescoreCommand : public Command {
           rows.push_back(row(stored, score, (*reward)->name()));
           return {};
         });
-    if (!done) return terminal.fail(done.error());
+    if (!done) return terminal.fail(done.error().in("journal " + config->journal.path));
     if (count == 0) {
       if (const Status known = explain_no_match(*sources->reader, filter_.filter()); !known)
         return terminal.fail(known.error());

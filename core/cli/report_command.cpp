@@ -124,7 +124,7 @@ class ReportCommand : public Command {
     ReadingLine line(terminal, name);
     std::int64_t lost = 0;
     std::string first_damage;
-    HONE_TRY(reader->each(
+    const Status done = reader->each(
         filter(),
         [&](const StoredEpisode& stored) -> Status {
           line.show(figures.episodes());
@@ -132,7 +132,8 @@ class ReportCommand : public Command {
         },
         [&](const Error& damage) {
           if (lost++ == 0) first_damage = damage.message;
-        }));
+        });
+    if (!done) return done.error().in("journal " + path);
     if (lost > 0) {  // the undamaged episodes are still reported
       static_cast<void>(terminal.fail(failed_precondition(
           "journal " + path + ": damaged episodes left out: " + std::to_string(lost) +

@@ -19,11 +19,11 @@ constexpr const char* kEpisodeColumns =
     "held, ";
 
 /// The error for a row whose checksum does not match.
-Error damaged(std::uint64_t episode, const std::string& what) {
+Error damaged(const Database& database, std::uint64_t episode, const std::string& what) {
   char name[32];
   std::snprintf(name, sizeof name, "episode %016llx", static_cast<unsigned long long>(episode));
   return damaged_journal("it is damaged (" + std::string(name) + what +
-                         "); see: hone journal check");
+                         "); see: hone journal check --journal " + database.file());
 }
 
 template <typename Array>
@@ -166,7 +166,7 @@ Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool 
   // Checked here and not by the query, because the state itself may be damaged.
   const bool hidden =
       episode.state == RecordState::kForgotten || (held_only && one.integer(26) == 0);
-  Status read = !sound ? damaged(id, " is not what was stored") : Status();
+  Status read = !sound ? damaged(*database_, id, " is not what was stored") : Status();
   if (read && !hidden) read = read_turns(episode);
   if (read && !hidden) read = read_calls(episode);
   // Not earlier: an open row keeps the snapshot from which the turns are read.
@@ -175,8 +175,9 @@ Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool 
   if (hidden) return std::optional<StoredEpisode>();
   const auto found_turns = static_cast<std::int64_t>(episode.turns.size());
   if (found_turns != turns) {
-    return damaged(id, ": found " + std::to_string(found_turns) + " turns, stored were " +
-                           std::to_string(turns));
+    return damaged(
+        *database_, id,
+        ": found " + std::to_string(found_turns) + " turns, stored were " + std::to_string(turns));
   }
   return std::optional(std::move(episode));
 }
@@ -193,14 +194,14 @@ Status JournalReader::read_turns(StoredEpisode& episode) const {
     const std::int64_t turn = episode.turns.back().turn;
     if (turns.integer(13) == 0 || turn != static_cast<std::int64_t>(episode.turns.size())) {
       turns.stop();
-      return damaged(id, ", turn " + std::to_string(turn) + " is not what was stored");
+      return damaged(*database_, id, ", turn " + std::to_string(turn) + " is not what was stored");
     }
     const TurnRecord& last = episode.turns.back();
     for (const std::shared_ptr<const std::string>& part : {last.action, last.reply, last.words})
       bytes += part == nullptr ? 0 : part->size();
     if (bytes > kBytesMax) {
       turns.stop();
-      return damaged(id, ": its turns have more than 512 MiB");
+      return damaged(*database_, id, ": its turns have more than 512 MiB");
     }
     HONE_ASSIGN(row, turns.next());
   }
@@ -217,8 +218,9 @@ Status JournalReader::read_calls(StoredEpisode& episode) const {
     const std::int64_t expected = last != nullptr && last->turn == call.turn ? last->call + 1 : 1;
     if (calls.integer(8) == 0 || call.call != expected) {
       calls.stop();
-      return damaged(id, ", call " + std::to_string(call.call) + " of turn " +
-                             std::to_string(call.turn) + " is not what was stored");
+      return damaged(*database_, id,
+                     ", call " + std::to_string(call.call) + " of turn " +
+                         std::to_string(call.turn) + " is not what was stored");
     }
     episode.calls.push_back(std::move(call));
     HONE_ASSIGN(row, calls.next());

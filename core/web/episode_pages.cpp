@@ -180,7 +180,8 @@ Status EpisodePages::check() const {
   HONE_ASSIGN(const auto reader, JournalReader::open(path_));
   EpisodeFilter first;
   first.limit = 1;
-  HONE_ASSIGN([[maybe_unused]] const auto lines, reader->list(first));
+  const auto lines = reader->list(first);
+  if (!lines) return lines.error().in("journal " + path_);
   return {};
 }
 

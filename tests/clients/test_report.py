@@ -252,6 +252,24 @@ def test_a_journal_on_a_read_only_mount_is_read(journals: tuple[Path, Path], tmp
     assert shown_by_view(before, tmp_path / "run.db") == (2, "")
 
 
+def test_the_error_of_a_damaged_file_names_it(journals: tuple[Path, Path], tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.db"
+    ran("journal", "backup", "--journal", journals[0], "--to", damaged)
+    pages = damaged.read_bytes()
+    damaged.write_bytes(pages[:4096] + b"\xff" * (len(pages) - 4096))
+    message = f"hone: journal {damaged}: it is damaged (database disk image is malformed)"
+    hint = f"; see: hone journal check --journal {damaged}\n"
+    for given in ([damaged], [journals[1], damaged]):
+        status, viewed = shown_by_view([], *given)
+        assert status == -3
+        for said in (viewed, ran("report", *given, status=3).stderr):
+            assert said.startswith(message)
+            assert hint in said
+    for command in (["episodes", damaged], ["export", "--journal", damaged]):
+        assert ran(*command, status=3).stderr.startswith(message)
+    assert "database disk image is malformed" in ran("journal", "check", "--journal", damaged, status=1).stdout
+
+
 def test_without_a_file_the_totals_are_printed(journals: tuple[Path, Path]) -> None:
     lines = ran("report", *journals).stdout.splitlines()
     assert lines[0].split()[:3] == ["journal", "episodes", "attempts"]
