@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
@@ -20,6 +21,8 @@ namespace hone {
 namespace {
 
 constexpr double kHistoryS = 60;  // of samples: the longest span of a rate
+constexpr double kWindowS = 300,
+                 kTimesEveryS = 10;  // of percentiles and means; between two of their samples
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;  // of columns
 constexpr std::size_t kTaskLinesMin = 3;  // an empty line, the titles and one task
@@ -58,19 +61,43 @@ double geometric_mean(const Value& of) {
   return count > 0 ? std::exp(number_or_nan(member_or_nil(of, "log_sum")) / count) : kUnknown;
 }
 
+std::map<double, double> bucket_counts(const Value& of) {
+  std::map<double, double> counts;
+  for (const auto& [text, count] : map_or_empty(member_or_nil(of, "buckets"))) {
+    const double bound = std::atof(text.c_str());
+    if (std::isfinite(bound)) counts[bound] = number_or_0(count);
+  }
+  return counts;
+}
+
 /// The upper bound of the histogram's interval in which a quantile lies.
 double quantile(const Value& of, double q) {
   const double total = number_or_0(member_or_nil(of, "count"));
-  std::vector<std::pair<double, double>> buckets;
-  for (const auto& [text, count] : map_or_empty(member_or_nil(of, "buckets"))) {
-    const double bound = std::atof(text.c_str());
-    if (std::isfinite(bound)) buckets.emplace_back(bound, number_or_0(count));
-  }
-  std::sort(buckets.begin(), buckets.end());
-  for (const auto& [bound, cumulative] : buckets) {
+  const std::map<double, double> counts = bucket_counts(of);
+  for (const auto& [bound, cumulative] : counts) {
     if (total > 0 && cumulative >= q * total) return bound;
   }
-  return total > 0 && !buckets.empty() ? buckets.back().first : kUnknown;
+  return total > 0 && !counts.empty() ? counts.rbegin()->first : kUnknown;
+}
+
+/// The values that a histogram has got since an earlier state of it. Its cumulative buckets have only bounds with values.
+Value grown(const Value& now, const Value& before) {
+  if (!before.is_map()) return now;
+  const std::map<double, double> earlier = bucket_counts(before);
+  Value buckets = Value::map();
+  for (const auto& [bound, count] : bucket_counts(now)) {
+    const auto above = earlier.upper_bound(bound);
+    const double less = above == earlier.begin() ? 0 : std::prev(above)->second;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", bound);
+    buckets.set(text, std::max(count - less, 0.0));
+  }
+  const auto difference = [&](const char* key) {
+    return number_or_0(member_or_nil(now, key)) - number_or_0(member_or_nil(before, key));
+  };
+  return Value::map({{"count", std::max(difference("count"), 0.0)},
+                     {"sum", difference("sum")},
+                     {"buckets", std::move(buckets)}});
 }
 
 std::string count_text(double count) {
@@ -205,6 +232,7 @@ void TopView::record(Value health, Value metrics, double at) {
   if (const std::string now = text_or_empty(member_or_nil(health_, "incarnation"));
       now != incarnation_) {
     samples_.clear();
+    times_.clear();
     incarnation_ = now;
   }
   const Value& evaluator = member_or_nil(member_or_nil(metrics_, "service"), "evaluator");
@@ -213,6 +241,37 @@ void TopView::record(Value health, Value metrics, double at) {
        member_or_nil(evaluator, "by_device")});
   while (samples_.size() > 1 && (at - samples_.front().at > kHistoryS || at < samples_.front().at))
     samples_.pop_front();
+  if (times_.empty() || at - times_.back().at >= kTimesEveryS || at < times_.back().at) {
+    times_.push_back(
+        {at, member_or_nil(evaluator, "stage_ms"), member_or_nil(metrics_, "request_seconds")});
+  }
+  while (times_.size() > 1 && (at - times_.front().at > kWindowS || at < times_.front().at))
+    times_.pop_front();
+}
+
+const TopView::Times* TopView::window() const {
+  const bool is_young = number_or_0(member_or_nil(health_, "uptime_s")) <= kWindowS;
+  return is_young || times_.empty() || times_.front().at >= at_ ? nullptr : &times_.front();
+}
+
+std::string TopView::window_text() const {
+  const Times* first = window();
+  if (first == nullptr) return "since the start";
+  const double span_s = at_ - first->at;
+  return "last " +
+         (span_s > kWindowS - 1.5 * kTimesEveryS ? "5 min" : seconds_text(std::round(span_s)));
+}
+
+/// "p50 ≤ 10 ms, p99 ≤ 500 ms (last 5 min; since the start ≤ 20 ms, ≤ 1 s)"
+std::string TopView::step_text() const {
+  const Value& all = member_or_nil(member_or_nil(metrics_, "request_seconds"), "step");
+  const auto both = [](const Value& of, const char* first, const char* second) {
+    return first + at_most(quantile(of, 0.5)) + ", " + second + at_most(quantile(of, 0.99));
+  };
+  const Times* first = window();
+  if (first == nullptr) return both(all, "p50 ", "p99 ") + " (since the start)";
+  return both(grown(all, member_or_nil(first->requests, "step")), "p50 ", "p99 ") + " (" +
+         window_text() + "; since the start " + both(all, "", "") + ")";
 }
 
 const TopView::Sample* TopView::since(double span_s) const {
@@ -295,12 +354,10 @@ std::vector<Row> TopView::head(std::size_t columns) const {
   rows.push_back(labelled(
       "rate", figure_text(rate(10)) + "/s over 10 s, " + figure_text(rate(60)) + "/s over 1 min, " +
                   figure_text(uptime_s > 0 ? done / uptime_s : kUnknown) + "/s since the start"));
-  const Value& step = member_or_nil(member_or_nil(metrics_, "request_seconds"), "step");
-  rows.push_back(labelled(
-      "steps", count_text(number_or_nan(member_or_nil(steps, "done"))) + " done, p50 " +
-                   at_most(number_or_nan(member_or_nil(step, "p50_at_most"))) + ", p99 " +
-                   at_most(number_or_nan(member_or_nil(step, "p99_at_most"))) + ", " +
-                   count_text(number_or_nan(member_or_nil(steps, "unscored"))) + " unscored"));
+  rows.push_back(labelled("steps", count_text(number_or_nan(member_or_nil(steps, "done"))) +
+                                       " done, " +
+                                       count_text(number_or_nan(member_or_nil(steps, "unscored"))) +
+                                       " unscored, " + step_text()));
   const double failing = number_or_0(member_or_nil(evaluator, "devices_failing"));
   rows.push_back(labelled(
       "queue",
@@ -331,12 +388,15 @@ std::vector<Row> TopView::stages() const {
   const Value& stage_ms =
       member_or_nil(member_or_nil(member_or_nil(metrics_, "service"), "evaluator"), "stage_ms");
   if (map_or_empty(stage_ms).empty()) return {};
-  std::vector<Row> rows = {titles("stage", {"count", "mean", "p50 ≤", "p99 ≤"})};
+  const Times* first = window();
+  std::vector<Row> rows = {
+      titles("stage (" + window_text() + ")", {"count", "mean", "p50 ≤", "p99 ≤"})};
   Value::Map order = map_or_empty(stage_ms);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return stage_place(a.first) < stage_place(b.first);
   });
-  for (const auto& [name, of] : order) {
+  for (const auto& [name, all] : order) {
+    const Value of = first == nullptr ? all : grown(all, member_or_nil(first->stages, name));
     rows.push_back({name_cell(name == "second_look" ? "confirmation run" : spaced_name(name)),
                     number_cell(count_text(number_or_nan(member_or_nil(of, "count")))),
                     number_cell(seconds_text(mean(of) / 1e3)),

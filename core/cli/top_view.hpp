@@ -34,6 +34,10 @@ class TopView {
     double at = 0, done = 0;
     Value devices;  ///< their evaluations and busy times, by number
   };
+  struct Times {
+    double at = 0;
+    Value stages, requests;  ///< histograms by name, since the start of the server
+  };
 
   /// The oldest sample of the last `span_s`; null if it is the only one.
   const Sample* since(double span_s) const;
@@ -41,6 +45,11 @@ class TopView {
   double rate(double span_s) const;
   /// "device 0: 93 %, device 1: 88 %": the share of the last `span_s` in which each device was busy.
   std::string busy_text(double span_s) const;
+  /// The earlier state of the histograms from which percentiles and means count; null: the start of the server.
+  const Times* window() const;
+  /// "last 5 min" or "since the start"
+  std::string window_text() const;
+  std::string step_text() const;
   std::vector<Row> head(std::size_t columns) const;
   Row title() const;
   std::vector<Row> stages() const;
@@ -52,6 +61,7 @@ class TopView {
   double at_ = 0;
   std::string incarnation_, failure_;
   std::deque<Sample> samples_;
+  std::deque<Times> times_;
 };
 
 }  // namespace hone

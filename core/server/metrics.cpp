@@ -2,6 +2,7 @@
 #include "server/metrics.hpp"
 
 #include <cmath>
+#include <cstdio>
 #include <tuple>
 #include <vector>
 
@@ -75,6 +76,20 @@ std::array<std::pair<const char*, Value>, 6> gauge_list(const Gauges& gauges) {
            {"queue", gauges.queue},
            {"outbox_bytes", gauges.outbox_bytes},
            {"uptime_s", gauges.uptime_s}}};
+}
+
+/// {"le": n}: cumulative counts, only at the bounds of buckets that have values.
+Value buckets_value(const Histogram& histogram) {
+  Value buckets = Value::map();
+  std::uint64_t before = 0;
+  for (std::size_t n = 0; n < Histogram::kBuckets; ++n) {
+    const std::uint64_t cumulative = histogram.cumulative(n);
+    char bound[32];
+    std::snprintf(bound, sizeof bound, "%g", Histogram::upper_s(n));
+    if (cumulative > before) buckets.set(bound, static_cast<std::int64_t>(cumulative));
+    before = cumulative;
+  }
+  return buckets;
 }
 
 }  // namespace
@@ -184,6 +199,7 @@ Value Metrics::to_value(const Gauges& gauges, const Value& service) const {
     seconds.set(verb_name(static_cast<Verb>(i)),
                 Value::map({{"count", static_cast<std::int64_t>(histogram.count())},
                             {"sum", histogram.sum_s()},
+                            {"buckets", buckets_value(histogram)},
                             {"p50_at_most", histogram.quantile_s(0.5)},
                             {"p99_at_most", histogram.quantile_s(0.99)}}));
   }

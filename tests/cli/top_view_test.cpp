@@ -23,7 +23,9 @@ Value metrics_of(std::int64_t done, std::size_t tasks = 1, const std::string& na
       Value::map({{"count", 10}, {"sum", 50.0}, {"buckets", Value::map({{"5", 5}, {"10", 10}})}});
   return Value::map(
       {{"request_seconds",
-        Value::map({{"step", Value::map({{"p50_at_most", 0.01}, {"p99_at_most", 0.5}})}})},
+        Value::map({{"step", Value::map({{"count", 10},
+                                         {"sum", 1.0},
+                                         {"buckets", Value::map({{"0.01", 9}, {"0.5", 10}})}})}})},
        {"service",
         Value::map(
             {{"steps", Value::map({{"done", done}, {"unscored", 0}})},
@@ -67,9 +69,10 @@ TEST(TopView, Figures_AreThoseOfTheReplies) {
   const std::string text = all_of(view);
   for (const char* words :
        {"serving  up 100 s  00:16:45 UTC  tcp://here", "4/s over 10 s", "1.22/s since the start",
-        "120 done, p50 ≤ 10.0 ms, p99 ≤ 500 ms",
-        "7 wait for a builder, 5 under way, 1 of 2 devices", "3 open, 2 clients, journal none",
-        "correct 120 (100 %)", "device_lost 2", "late outputs 5 (y 4, x 1)"}) {
+        "120 done, 0 unscored, p50 ≤ 10.0 ms, p99 ≤ 500 ms (since the start)",
+        "stage (since the start) ", "7 wait for a builder, 5 under way, 1 of 2 devices",
+        "3 open, 2 clients, journal none", "correct 120 (100 %)", "device_lost 2",
+        "late outputs 5 (y 4, x 1)"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << " in:\n" << text;
   }
   EXPECT_NE(text.find("0.5         2     2.00×         1\n"), std::string::npos) << text;
@@ -79,6 +82,49 @@ TEST(TopView, Figures_AreThoseOfTheReplies) {
     before = text.find(stage);
   }
   EXPECT_NE(text.find("10   5.00 ms   5.00 ms   10.0 ms\n"), std::string::npos) << text;
+}
+
+Value histogram(std::int64_t count, double sum, Value buckets) {
+  return Value::map({{"count", count}, {"sum", sum}, {"buckets", std::move(buckets)}});
+}
+Value metrics_with_times(const Value& build_ms, const Value& step_s) {
+  return Value::map(
+      {{"request_seconds", Value::map({{"step", step_s}})},
+       {"service", Value::map({{"evaluator",
+                                Value::map({{"stage_ms", Value::map({{"build", build_ms}})}})}})}});
+}
+
+TEST(TopView, TimesOfALongRun_AreThoseOfTheLastFiveMinutes) {
+  TopView view("tcp://here");
+  const auto record = [&view](double at, const Value& build_ms, const Value& step_s) {
+    view.record(Value::map({{"incarnation", "one"}, {"uptime_s", at}}),
+                metrics_with_times(build_ms, step_s), at);
+  };
+  // A day of fast steps and builds; then ten slow ones within the last five minutes.
+  const Value day = histogram(86'000, 860, Value::map({{"0.01", 85'000}, {"20", 86'000}}));
+  const Value builds = histogram(1000, 64'000, Value::map({{"64", 1000}}));
+  record(86'000, builds, day);
+  EXPECT_NE(all_of(view).find("p50 ≤ 10.0 ms, p99 ≤ 20.0 s (since the start)"), std::string::npos)
+      << "there is no earlier sample\n"
+      << all_of(view);
+  record(86'095, builds, day);
+  EXPECT_NE(all_of(view).find("p50 –, p99 – (last 95.0 s; since the start ≤ 10.0 ms, ≤ 20.0 s)"),
+            std::string::npos)
+      << all_of(view);
+  record(86'110, builds, day);
+  for (int at = 86'111; at < 86'400; ++at) record(at, builds, day);
+  const Value slow = histogram(
+      86'010, 880, Value::map({{"0.01", 85'000}, {"2", 85'009}, {"5", 85'010}, {"20", 86'010}}));
+  record(86'405, histogram(1010, 84'480, Value::map({{"64", 1000}, {"2048", 1010}})), slow);
+  const std::string text = all_of(view);
+  EXPECT_NE(
+      text.find("p50 ≤ 2.00 s, p99 ≤ 5.00 s (last 5 min; since the start ≤ 10.0 ms, ≤ 20.0 s)"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("stage (last 5 min) "), std::string::npos) << text;
+  EXPECT_NE(text.find("10    2.05 s    2.05 s    2.05 s\n"), std::string::npos) << text;
+  record(87'000, builds, day);  // no sample was taken for ten minutes
+  EXPECT_NE(all_of(view).find("(since the start)"), std::string::npos) << all_of(view);
 }
 
 Value metrics_with_devices(Value devices) {

@@ -164,6 +164,63 @@ def test_the_live_view_follows_the_steps(site: Site, browser: Browser) -> None:
     assert_harmless(browser, site.url)
 
 
+# Replies as of a server that has run for a day: fast steps, and slow ones since the second reply.
+WINDOW = """(async () => {
+  const of = (count, buckets) => ({count, sum: count / 100, buckets});
+  const real = await get("/api/live"), other = get;
+  let given = real;
+  get = async (path) => (path === "/api/live" ? given : other(path));
+  const view = liveView(new URLSearchParams()), shown = [];
+  current = null; // no other view records replies meanwhile
+  for (const [at, uptime_s, step, build] of REPLIES) {
+    const evaluator = {...real.metrics.service.evaluator, stage_ms: {build}};
+    const service = {...real.metrics.service, evaluator};
+    const metrics = {...real.metrics, request_seconds: {step}, service};
+    given = {...real, at, health: {...real.health, uptime_s, incarnation: "another server"}, metrics};
+    await view.refresh();
+    const text = (one) => one.textContent;
+    const tile = (name) => [...view.node.querySelectorAll(".tile")].filter((one) => text(one.firstChild) === name);
+    const [p50, p99] = ["Step p50", "Step p99"].map((name) => [...tile(name)[0].children].slice(1).map(text));
+    const rows = [...view.node.querySelectorAll(".grid tbody tr")].slice(0, 2);
+    const cells = rows.map((row) => [...row.cells].map(text));
+    const titles = rows.map((row) => row.cells[1].firstChild.title);
+    shown.push({p50, p99, rows: cells, titles, said: [...view.node.querySelectorAll(".window")].map(text)});
+  }
+  get = other;
+  return shown;
+})()"""
+
+
+def test_percentiles_and_stage_times_are_those_of_the_last_five_minutes(site: Site, browser: Browser) -> None:
+    def of(count: int, total: float, **buckets: int) -> dict[str, Any]:
+        return {
+            "count": count,
+            "sum": total,
+            "buckets": {bound[1:].replace("p", "."): n for bound, n in buckets.items()},
+        }
+
+    day, builds = of(2000, 20, _0p01=1990, _20=2000), of(1000, 64000, _64=1000)
+    slow, slower = of(2100, 220, _0p01=1990, _2=2090, _20=2100), of(1010, 84000, _64=1000, _2048=1010)
+    replies = [(0, 200, day, builds), (101, 301, day, builds), (102, 402, day, builds), (390, 690, slow, slower)]
+    replies += [(395, 695, slow, slower), (690, 990, slow, slower), (2000, 2300, slow, slower)]
+    browser.open(site.url, "Live")
+    shown = browser.value(WINDOW.replace("REPLIES", json.dumps(replies)))
+    start, first, _, recent, _, quiet, gap = shown
+    assert start["said"] == ["since the start of the server"] * 2
+    assert start["p50"] == ["\u2264 10 ms", "since the start of the server"]
+    assert first["said"] == ["last 101 s"] * 2
+    assert first["p50"] == ["\u2013", "last 101 s; since the start \u2264 10 ms"]
+    assert first["rows"] == [["build", "0", "\u2013", "\u2013", "\u2013"], ["step", "0", "\u2013", "\u2013", "\u2013"]]
+    assert recent["said"] == ["last 5 min"] * 2
+    assert recent["p50"] == ["\u2264 2 s", "last 5 min; since the start \u2264 10 ms"]
+    assert recent["p99"] == ["\u2264 2 s", "last 5 min; since the start \u2264 2 s"]
+    assert recent["rows"] == [["build", "10", "2 s", "2.05 s", "2.05 s"], ["step", "100", "2 s", "2 s", "2 s"]]
+    assert recent["titles"] == ["since the start: 1 010", "since the start: 2 100"]
+    assert quiet["rows"][1] == ["step", "0", "\u2013", "\u2013", "\u2013"]
+    assert gap["said"] == ["since the start of the server"] * 2
+    assert browser.messages == []
+
+
 POINTS = "[...document.querySelectorAll('#over_time svg')].map((one) => one.querySelectorAll('circle').length)"
 ATTEMPTS = "Number((document.querySelector('#over_time p')?.innerText.match(/^(\\d+) attempt/) || [])[1])"
 

@@ -49,7 +49,11 @@ TEST(Metrics, ControlEndpoint_ServesMapAndText) {
   EXPECT_EQ(metrics.find("malformed")->as_int(), 1);
   EXPECT_EQ(metrics.find("connections")->as_int(), 2);
   EXPECT_EQ(metrics.find("messages_received")->as_int(), 5);
-  EXPECT_EQ(metrics.find("request_seconds")->find("step")->find("count")->as_int(), 2);
+  const Value& step = *metrics.find("request_seconds")->find("step");
+  EXPECT_EQ(step.find("count")->as_int(), 2);
+  ASSERT_FALSE(step.find("buckets")->as_map().empty());
+  EXPECT_EQ(step.find("buckets")->as_map().back().second.as_int(), 2)
+      << "the counts are cumulative";
   EXPECT_EQ(metrics.find("service")->find("episodes")->find("open")->as_int(), 3);
 
   const Answer prometheus = control.ask("metrics", Value::map({{"format", "prometheus"}}));

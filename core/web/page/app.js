@@ -469,16 +469,48 @@ function overTimeCard(view, query) {
 
 // ---- the live view
 
-const live = {samples: [], incarnation: ""}; // of this page, also while another view is shown
+const live = {samples: [], times: [], incarnation: ""}; // of this page, also while another view is shown
+const WINDOW_S = 300, TIMES_EVERY_S = 10; // of p50, p99 and means; between two of their samples
 
 function record(reply) {
   const evaluator = (reply.metrics.service || {}).evaluator || {};
-  if (live.incarnation !== reply.health.incarnation) live.samples = [];
+  if (live.incarnation !== reply.health.incarnation) [live.samples, live.times] = [[], []];
   live.incarnation = reply.health.incarnation;
   const done = sum(entries(evaluator.evaluations).map(([, n]) => n)) + sum(entries(evaluator.faults).map(([, n]) => n));
   const busy = Object.fromEntries(entries(evaluator.by_device).map(([device, of]) => [device, num(of.busy_s)]));
   live.samples.push({at: reply.at, done, busy});
   while (live.samples.length > 301 || reply.at - live.samples[0].at > 300) live.samples.shift();
+  if (!live.times.length || reply.at - live.times.at(-1).at >= TIMES_EVERY_S) {
+    live.times.push({at: reply.at, stages: evaluator.stage_ms || {}, requests: reply.metrics.request_seconds || {}});
+  }
+  while (live.times.length > 1 && reply.at - live.times[0].at > WINDOW_S) live.times.shift();
+}
+
+/** The values that a histogram has got since an earlier state of it. Its cumulative buckets {bound: count} have only bounds with values. */
+function grown(now, before) {
+  if (!before) return now;
+  const sorted = (of) => entries(of.buckets).map(([bound, n]) => [Number(bound), num(n)]).sort((a, b) => a[0] - b[0]);
+  const earlier = sorted(before), buckets = {};
+  let at = 0, less = 0;
+  for (const [bound, n] of sorted(now)) {
+    while (at < earlier.length && earlier[at][0] <= bound) less = earlier[at++][1];
+    buckets[bound] = Math.max(n - less, 0);
+  }
+  return {count: Math.max(num(now.count) - num(before.count), 0), sum: num(now.sum) - num(before.sum), buckets};
+}
+
+/** The earlier state of all histograms, {stages, requests}, and its name. An empty one: the start of the server. */
+function windowOf(reply) {
+  const first = live.times[0], length = reply.at - first.at;
+  if (num(reply.health.uptime_s) <= WINDOW_S || length <= 0) return {stages: {}, requests: {}, said: "since the start of the server"};
+  return {...first, said: `last ${length > WINDOW_S - 1.5 * TIMES_EVERY_S ? "5 min" : seconds(Math.round(length))}`};
+}
+
+/** Cells of a table: count, mean, p50 and p99 of one histogram in the window; as titles, since the start of the server. */
+function timeCells(now, before, unit) {
+  const part = grown(now, before), text = (value) => (value === null ? "–" : seconds(value * unit));
+  return [(of) => count(of.count), (of) => text(mean(of)), (of) => text(quantile(of, 0.5)), (of) => text(quantile(of, 0.99))]
+    .map((cell) => ({text: cell(part), title: `since the start: ${cell(now)}`}));
 }
 
 /** Growth per second of a figure of the samples over the last `span` seconds (default: finished evaluations). */
@@ -516,12 +548,12 @@ function liveView(query) {
     {name: "Unscored", class: "r far", key: (d) => d.unscored}], {sort: [1, -1], empty: "No finished turn yet."});
   const clients = new Table([{name: "Client"}, {name: "Judged", class: "r"}, {name: "Unscored", class: "r"}, {name: "Caught", class: "r"}, {name: "Classes of cheating"}], {empty: "No client yet."});
   const faults = new Table([{name: "Error"}, {name: "Count", class: "r"}], {empty: "Every evaluation had a verdict."});
-  const problems = h("div", {}), course = overTimeCard("live", query);
+  const problems = h("div", {}), course = overTimeCard("live", query), windows = [h("span", {class: "dim window"}), h("span", {class: "dim window"})];
   const node = h("div", {},
     h("h1", {}, "Live"), problems,
     h("div", {class: "tiles"}, Object.values(t).map((one) => one.node)),
     h("section", {class: "card"}, h("h2", {}, "Outcomes since the start of the server"), outcomes, legend),
-    h("div", {class: "grid"}, h("section", {class: "card"}, h("h2", {}, "Stages of an evaluation"), stages.node), h("section", {class: "card"}, h("h2", {}, "Requests"), verbs.node)),
+    h("div", {class: "grid"}, h("section", {class: "card"}, h("h2", {}, "Stages of an evaluation ", windows[0]), stages.node), h("section", {class: "card"}, h("h2", {}, "Requests ", windows[1]), verbs.node)),
     course.node, h("section", {class: "card"}, h("h2", {}, "Tasks"), tasks.node),
     h("div", {class: "grid"}, h("section", {class: "card"}, h("h2", {}, "Clients and caught cheats"), clients.node), h("section", {class: "card"}, h("h2", {}, "Evaluations without a verdict: faults, cancellations, deadlines"), faults.node)));
 
@@ -539,9 +571,12 @@ function liveView(query) {
     t.flight.set(count(evaluator.pending), evaluator.pending === 1 ? "submission" : "submissions");
     t.devices.set(`${count(num(evaluator.devices) - num(evaluator.devices_failing))} of ${count(evaluator.devices)}`,
       occupancy(evaluator), num(evaluator.devices_failing) ? "bad" : "");
-    const step = (metrics.request_seconds || {}).step || {};
-    t.reply.set(step.count ? `≤ ${seconds(step.p50_at_most)}` : "–", "time of a reply");
-    t.slow.set(step.count ? `≤ ${seconds(step.p99_at_most)}` : "–", "time of a reply");
+    const recent = windowOf(reply), step = (metrics.request_seconds || {}).step || {}, part = grown(step, recent.requests.step);
+    const atMost = (of, q) => (num(of.count) > 0 ? `≤ ${seconds(quantile(of, q))}` : "–");
+    const since = (q) => (part === step ? recent.said : `${recent.said}; since the start ${atMost(step, q)}`);
+    t.reply.set(atMost(part, 0.5), since(0.5));
+    t.slow.set(atMost(part, 0.99), since(0.99));
+    windows.forEach((one) => setText(one, recent.said));
     const episodes = service.episodes || {};
     t.episodes.set(count(episodes.open), counted(num(episodes.clients), "client"));
     const faultCount = sum(entries(evaluator.faults).map(([, n]) => n));
@@ -557,8 +592,8 @@ function liveView(query) {
     outcomes.replaceChildren(total ? outcomeBar(evaluator.evaluations, 1000, 16) : h("p", {class: "empty"}, "No evaluation yet."));
     legend.replaceChildren(...all.map(([name, n]) => h("li", {}, swatch(name), outcomeName(name), " ", h("b", {}, count(n)), h("span", {class: "dim"}, percent(n / total)))));
 
-    stages.update(byStage(evaluator.stage_ms).map(([name, of]) => ({cells: [stageName(name), count(of.count), seconds(num(mean(of)) / 1e3), seconds(num(quantile(of, 0.5)) / 1e3), seconds(num(quantile(of, 0.99)) / 1e3)]})));
-    verbs.update(entries(metrics.request_seconds).map(([name, of]) => ({cells: [name, count(of.count), seconds(mean(of)), seconds(of.p50_at_most), seconds(of.p99_at_most)]})));
+    stages.update(byStage(evaluator.stage_ms).map(([name, of]) => ({cells: [stageName(name), ...timeCells(of, recent.stages[name], 1e-3)]})));
+    verbs.update(entries(metrics.request_seconds).map(([name, of]) => ({cells: [name, ...timeCells(of, recent.requests[name], 1)]})));
     tasks.update(entries(service.tasks).filter(([, of]) => num((of.reward || {}).count) + num(of.unscored) > 0).map(([task, of]) => ({
       data: {task, turns: num((of.reward || {}).count) + num(of.unscored), reward: mean(of.reward), timed: num((of.speedup || {}).count), speedup: geometricMean(of.speedup), unscored: num(of.unscored)},
       cells: [{text: cut(task, 80), title: task, href: service.journal ? link("episodes", {task}) : null}, count(num((of.reward || {}).count) + num(of.unscored)), figure(mean(of.reward)),
