@@ -8,7 +8,9 @@ import os
 import random
 import re
 import sqlite3
+import statistics
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,10 +24,15 @@ from servers import RealServer
 from test_journal import FAST, WRONG
 
 CHROMIUM = find_chromium()
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(CHROMIUM is None, reason="found no Chromium; scripts/setup --browser installs it"),
-]
+NO_CHROMIUM = "found no Chromium; scripts/setup --browser installs it"
+REQUIRED = bool(os.environ.get("HONE_REQUIRE_BROWSER"))
+pytestmark = [pytest.mark.real, pytest.mark.skipif(CHROMIUM is None and not REQUIRED, reason=NO_CHROMIUM)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def browser_is_found() -> None:
+    assert CHROMIUM is not None, NO_CHROMIUM
+
 
 # Each calls pwn() with its own number where a page runs it. NUMBER is replaced.
 PAYLOADS = [
@@ -161,6 +168,68 @@ def test_the_live_view_follows_the_steps(site: Site, browser: Browser) -> None:
     browser.wait("[...document.querySelectorAll('.legend li')].some((li) => li.innerText.includes('build failed'))")
     browser.wait("live.samples.length >= 2 && rate(300) > 0")
     assert browser.value("document.title") == "Live · hone"
+    assert_harmless(browser, site.url)
+
+
+# Notes how long each refresh takes (s): the page asks again after 0.8 s, or after nine times as long if that is more.
+TIMED = """(() => {
+  const refresh = current.refresh;
+  window.took = [];
+  current.refresh = async () => {
+    const began = performance.now();
+    await refresh();
+    window.took.push((performance.now() - began) / 1e3);
+  };
+})()"""
+
+
+def test_a_step_shows_in_the_live_view_within_a_second(site: Site, browser: Browser) -> None:
+    browser.open(site.url, "Live")
+    browser.value(TIMED)
+    tile = "[...document.querySelectorAll('.tile')].find((one) => one.innerText.startsWith('Steps done'))"
+    done = f"Number({tile}.children[1].innerText.replace(/[^0-9]/g, ''))"
+    lags = []
+    with hone.connect(site.server.endpoint, name="trainer-lag") as client:
+        episode = client.reset("add_relu").episode
+        for number in range(5):
+            before = browser.value(done)
+            episode.step(response=f"no code {number}")
+            answered = time.monotonic()
+            browser.wait(f"{done} > {before}")
+            lags.append(time.monotonic() - answered)
+    refreshes = browser.value("took")
+    limit_s = max(1, 12 * max(refreshes))  # more than 1 s only while other work delays the page
+    assert statistics.median(lags) <= limit_s, (lags, refreshes)
+
+
+def test_tool_calls_with_hostile_arguments_and_feedback_are_texts(site: Site, browser: Browser) -> None:
+    printable = [payload for payload in HOSTILE if payload.isprintable()]
+    with hone.connect(site.server.endpoint, name="trainer-tools") as client:
+        episode = client.reset("add_relu", options={"tools": {"compile": len(printable), "check": 1}}).episode
+        said = ""
+        for number in range(0, len(printable), 12):
+            said += episode.tool("compile", "\n".join(f"#error {one}" for one in printable[number : number + 12])).text
+        episode.tool("check", response="\n".join([*HOSTILE, "```cpp", FAST, "```"]))
+        episode.step(response="no code")
+        episode.tool("compile", f"#error {printable[0]}")  # in the turn that is open
+    quoted = [payload for payload in printable if payload in said]
+    assert len(quoted) >= 5, "the compiler's messages quote the source"
+    browser.open(f"{site.url}/#/episodes/{episode.id}", f"Episode {episode.id}")
+    browser.value("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+    calls = (
+        "[...document.querySelectorAll('main details')].filter((one) => one.firstChild.innerText.startsWith('Tool'))"
+    )
+    shown = browser.value(f"{calls}.map((one) => one.textContent)")
+    assert [text.split("{")[0] for text in shown][-2:] == ["Tool check: correct", "Tool compile: build failed"]
+    assert len(shown) == 2 + len(range(0, len(printable), 12))
+    assert "Turn that is open" in browser.text("main")
+    for payload in quoted:
+        assert any(payload in text for text in shown), payload
+    for payload in printable:
+        assert any(json.dumps(payload, ensure_ascii=False)[1:-1] in text for text in shown), "as an argument"
+    browser.value(
+        "document.querySelectorAll('main *').forEach((one) => one.dispatchEvent(new MouseEvent('mouseover')))"
+    )
     assert_harmless(browser, site.url)
 
 
