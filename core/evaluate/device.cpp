@@ -91,6 +91,13 @@ Status Device::start() {
   return {};
 }
 
+void Device::start_again() {
+  work_.begin("");
+  work_.set_step("start the judge again with");
+  static_cast<void>(start_judge_exclusively());  // problem() has the error
+  rest();
+}
+
 bool Device::has_ready(const std::string& task_key) const {
   MutexLock lock(state_mutex_);
   return slots_.has(task_key);

@@ -65,6 +65,8 @@ class Device {
 
   /// Starts the judge and a standby candidate.
   Status start();
+  /// Tries again to start a judge that did not start. problem() has the result.
+  void start_again();
   /// Starts standby processes in place of those that were taken.
   void make_ready();
   /// Leaves the device to other lanes until the next job.

@@ -132,6 +132,16 @@ Result<Examination> sanitized(Device& device, Job& job, const Value& facts,
                      facts_of_sanitizing(*program, reply, submission_name(s.language, options))};
 }
 
+/// Whether a lane leaves all jobs to other devices, because its device's judge does not start and another device's does.
+/// `device_of`: the device of each lane; the lane with the number of a device is that device's first one.
+/// Rationale: each job would be a fault here, and a lane that fails at once would take more jobs than one that works.
+bool gives_way(const std::vector<std::unique_ptr<Device>>& lanes,
+               const std::vector<std::size_t>& device_of, std::size_t lane) {
+  if (lanes[lane]->problem().empty() || lanes[device_of[lane]]->problem().empty()) return false;
+  return std::any_of(device_of.begin(), device_of.end(),
+                     [&](std::size_t device) { return lanes[device]->problem().empty(); });
+}
+
 class LocalEvaluator : public Evaluator {
  public:
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options, Zygotes* zygotes)
@@ -147,6 +157,7 @@ class LocalEvaluator : public Evaluator {
       devices_.push_back(
           std::make_unique<Device>(launcher, zygotes_, builds_, options_, spec, shared_[device]));
       uses_.add_lane(device);
+      device_of_.push_back(device);
     };
     for (std::size_t i = 0; i < options_.devices.size(); ++i) {
       shared_.emplace_back(options_, 1 + options_.devices[i].lanes.size());
@@ -458,7 +469,10 @@ class LocalEvaluator : public Evaluator {
     constexpr int kMustWait = 3;
     const bool lane = device >= options_.devices.size();
     const double idle_s = monotonic_s() - idle_since_s_[device];
-    homes_.set_ready(device, devices_[device]->ready_tasks());
+    const bool gives_way_now = gives_way(devices_, device_of_, device);
+    homes_.set_ready(device,
+                     gives_way_now ? std::set<std::string>() : devices_[device]->ready_tasks());
+    if (gives_way_now) return std::nullopt;
     const auto homes = std::cref(homes_);  // pop_by() uses it only during this call
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
       if (lane && !uses_lanes(one->mode)) return -1;
@@ -469,10 +483,12 @@ class LocalEvaluator : public Evaluator {
     return job;
   }
 
-  /// Null: shutdown. `wait`: wait for a job.
+  /// Null: shutdown. `wait`: wait for a job; nullopt then: it is time to start the judge of a lane that gives way.
   std::optional<JobPtr> next_to_judge(std::size_t device, bool wait) {
     constexpr auto kLookAgain = std::chrono::milliseconds(
         250);  // time after which an idle lane considers again the jobs that it left to other lanes
+    constexpr double kStartAgainS = 5;
+    const double from_s = monotonic_s();
     MutexLock lock(mutex_);
     judged_.resize(devices_.size());
     judged_[device] = nullptr;
@@ -481,6 +497,8 @@ class LocalEvaluator : public Evaluator {
     if (!wait) idle_since_s_[device] = monotonic_s();
     std::optional<JobPtr> job = take_built(device);
     while (wait && !job && !stopping_) {
+      if (monotonic_s() - from_s > kStartAgainS && gives_way(devices_, device_of_, device))
+        return std::nullopt;
       changed_.wait_for(mutex_, kLookAgain);
       job = take_built(device);
     }
@@ -517,6 +535,10 @@ class LocalEvaluator : public Evaluator {
       if (!job) {
         device.rest();
         job = next_to_judge(index, true);
+      }
+      if (!job) {
+        device.start_again();
+        continue;
       }
       if (*job == nullptr) return device.rest();  // release the device for other lanes
       if ((*job)->over) continue;
@@ -588,6 +610,8 @@ class LocalEvaluator : public Evaluator {
   std::deque<SharedByLanes> shared_;  ///< for each device
   std::vector<std::unique_ptr<Device>>
       devices_;  ///< the first lane of each device, then the other lanes
+  std::vector<std::size_t>
+      device_of_;  ///< of each entry of devices_, as a place in options_.devices
   std::vector<std::thread> threads_;
   std::string fingerprint_;
   Value facts_;  ///< of the first device, when it started
