@@ -363,7 +363,7 @@ Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
   return host;
 }
 
-std::vector<std::string> Host::problems() const {
+ServerProblems Host::problems() const {
   constexpr std::uint64_t kBytesMin = 4 << 20;  // a build, or a journal's WAL between checkpoints
   std::vector<std::string> found;
   const auto look_at_space = [&](const std::string& what, const std::filesystem::path& folder) {
@@ -383,8 +383,14 @@ std::vector<std::string> Host::problems() const {
                                             ? std::filesystem::temp_directory_path(ignored)
                                             : std::filesystem::path(config_.isolation.workdir);
   if (launcher_->level() < IsolationLevel::kPrivate) look_at_space("isolation.workdir", scratch);
-  for (std::string& problem : evaluator_->problems()) found.push_back(std::move(problem));
-  return found;
+  std::vector<std::string> failing = evaluator_->problems();  // one line for each device
+  if (failing.empty()) return {std::move(found), {}};
+  const Value stats = evaluator_->stats();
+  const Value& devices = member_or_nil(stats, "devices");
+  if (devices.is_int() && static_cast<std::size_t>(devices.as_int()) > failing.size())
+    return {std::move(found), std::move(failing)};
+  for (std::string& problem : failing) found.push_back(std::move(problem));
+  return {std::move(found), {}};
 }
 
 std::string Host::description() const {

@@ -79,8 +79,9 @@ class Host {
   EpisodeService& episodes() { return *episodes_; }
   Journal* journal() { return journal_.get(); }  ///< nullptr: none is configured
 
-  /// Reasons why the host cannot do steps now, one line each: a full disk, a journal with write errors, or a device whose judge does not start. [any thread] May wait for a disk.
-  std::vector<std::string> problems() const;
+  /// Blocking: a full disk, a journal with write errors, or no device whose judge starts. Partial: some of the devices have no
+  /// judge. [any thread] May wait for a disk.
+  ServerProblems problems() const;
   /// "isolation private (freezer cgroup), cpu: Intel …; 19 tasks"
   std::string description() const;
 

@@ -57,7 +57,7 @@ class Evaluator {
   virtual std::size_t pending() const = 0;
   /// The start-up work that all submissions wait for, for a progress line; empty: none.
   virtual std::string waits_for() const { return {}; }
-  /// [any thread] Reasons why submissions cannot be evaluated now, one line each.
+  /// [any thread] Reasons why devices cannot evaluate submissions now, one line for each such device.
   virtual std::vector<std::string> problems() const { return {}; }
   /// Counters and histograms for `metrics`: {"evaluations": {outcome: n}, "queue": n, "stage_ms":
   /// {stage: {...}}, …}.

@@ -15,6 +15,12 @@ namespace hone {
 /// eighth more it closes new connections.
 inline constexpr std::size_t kConnectionsMax = 16384;
 
+/// Reasons for a reduced service, one line each.
+struct ServerProblems {
+  std::vector<std::string> blocking;  ///< steps cannot be done
+  std::vector<std::string> partial;   ///< steps can be done, but for example not on every device
+};
+
 struct ServerOptions {
   std::string endpoint = "tcp://127.0.0.1:5917";
   std::string control_endpoint =
@@ -50,8 +56,8 @@ struct ServerOptions {
       0.5;  ///< time after its deadline at which the server answers a request itself
   double reap_interval_s = 1;
   double disconnect_grace_s = 5;  ///< time after which steps of a lost connection are cancelled
-  /// Reasons why steps cannot be done now, for `health`. Called by a worker every reap interval.
-  std::function<std::vector<std::string>()> problems;
+  /// For `health`. Called by a worker every reap interval.
+  std::function<ServerProblems()> problems;
   double linger_s = 2;                ///< time at the end to send queued replies
   std::int64_t retry_after_ms = 200;  ///< in BUSY, when nothing waits; longer with the queue
 };

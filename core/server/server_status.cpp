@@ -10,6 +10,15 @@
 #include "wire/requests.hpp"
 
 namespace hone {
+namespace {
+
+std::vector<std::string> all_of(const ServerProblems& problems) {
+  std::vector<std::string> all = problems.blocking;
+  all.insert(all.end(), problems.partial.begin(), problems.partial.end());
+  return all;
+}
+
+}  // namespace
 
 ServerStatus::ServerStatus(const ServerOptions& options, EpisodeService& service,
                            const Doors& doors, Metrics& metrics, const Shutdown& shutdown,
@@ -61,7 +70,7 @@ Result<Value> ServerStatus::metrics(const Value& body) {
   gauges.draining = shutdown_.has_begun();
   {
     MutexLock lock(mutex_);
-    gauges.problems = problems_.size();
+    gauges.problems = problems_.blocking.size();
   }
   if (request.format == wire::MetricsFormat::kPrometheus) {
     return Value::map(
@@ -74,11 +83,12 @@ Result<Value> ServerStatus::health(const Value& body) {
   HONE_TRY(wire::read_request<wire::HealthRequest>(body));
   const Gauges now = gauges_();
   Value problems;
+  bool failing = false;
   {
     MutexLock lock(mutex_);
-    problems = texts_value(problems_);
+    problems = texts_value(all_of(problems_));
+    failing = !problems_.blocking.empty();
   }
-  const bool failing = !problems.as_array().empty();
   Value reply = Value::map({{"status", shutdown_.has_begun() ? "draining"
                                        : failing             ? "failing"
                                                              : "serving"},
@@ -95,11 +105,11 @@ Result<Value> ServerStatus::health(const Value& body) {
 
 void ServerStatus::check_problems() {
   if (!options_.problems) return;
-  std::vector<std::string> found = options_.problems();
+  ServerProblems found = options_.problems();
   MutexLock lock(mutex_);
-  for (const std::string& one : found) {
-    if (std::find(problems_.begin(), problems_.end(), one) == problems_.end())
-      log_error("server", one);
+  const std::vector<std::string> known = all_of(problems_);
+  for (const std::string& one : all_of(found)) {
+    if (std::find(known.begin(), known.end(), one) == known.end()) log_error("server", one);
   }
   problems_ = std::move(found);
 }

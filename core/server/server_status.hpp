@@ -27,7 +27,7 @@ class ServerStatus {
   Result<Value> metrics(const Value& body);
   Result<Value> health(const Value& body);
 
-  /// [any thread] Asks the service for problems that keep it from judging steps, and logs new ones.
+  /// [any thread] Asks the service for its problems, and logs new ones.
   void check_problems();
   /// [any thread]
   void count_reaped(std::uint64_t episodes) { reaped_ += episodes; }
@@ -41,7 +41,7 @@ class ServerStatus {
   const Shutdown& shutdown_;
   const std::function<Gauges()> gauges_;
   Mutex mutex_;
-  std::vector<std::string> problems_ HONE_GUARDED_BY(mutex_);
+  ServerProblems problems_ HONE_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> reaped_{0};
   std::atomic<std::uint64_t> steps_dropped_{0};
 };

@@ -66,7 +66,7 @@ constexpr NumberRow kNumbers[] = {
      "Submissions without a verdict."},
     {"evaluator/devices", "hone_devices", MetricType::kGauge, "Configured devices."},
     {"evaluator/devices_failing", "hone_devices_failing", MetricType::kGauge,
-     "Devices whose judge could not be started."},
+     "Devices whose judge could not be started. The others continue."},
     {"evaluator/module_processes", "hone_module_processes_total", MetricType::kCounter,
      "Processes started for submitted modules."},
     {"evaluator/build_cache/hits", "hone_build_cache_hits_total", MetricType::kCounter,

@@ -37,8 +37,10 @@ def free_port() -> int:
 class RealServer:
     """`hone serve` of HONE_BINARY on this host, ready once made."""
 
-    def __init__(self, log: Path, port: int = 0, *arguments: str, open_files: int | None = None) -> None:
-        binary = os.environ.get("HONE_BINARY")
+    def __init__(
+        self, log: Path, port: int = 0, *arguments: str, open_files: int | None = None, program: Path | None = None
+    ) -> None:
+        binary = str(program or os.environ.get("HONE_BINARY", ""))
         if not binary:
             pytest.skip("HONE_BINARY names no server")
         command = [binary, "serve", "--json", "--endpoint", f"tcp://127.0.0.1:{port}", "--control", "tcp://127.0.0.1:0"]

@@ -195,8 +195,7 @@ TEST(Metrics, Health_HasTheReasonWhyStepsFail) {
   ServerOptions options = test_options();
   options.reap_interval_s = 0.02;
   options.problems = [&] {
-    return full ? std::vector<std::string>{"journal: the disk is full"}
-                : std::vector<std::string>();
+    return full ? ServerProblems{{"journal: the disk is full"}, {}} : ServerProblems();
   };
   auto server = start_server(service, options);
   TestClient control(server->control_endpoint());
@@ -209,6 +208,24 @@ TEST(Metrics, Health_HasTheReasonWhyStepsFail) {
   }
   EXPECT_EQ(health.text("status"), "serving");
   EXPECT_TRUE(health.body.find("problems")->as_array().empty());
+}
+
+TEST(Metrics, PartialProblem_IsListedAndTheServerIsUp) {
+  ScriptedService service;
+  ServerOptions options = test_options();
+  options.reap_interval_s = 0.02;
+  options.problems = [] { return ServerProblems{{}, {"device 1: no judge"}}; };
+  auto server = start_server(service, options);
+  TestClient control(server->control_endpoint());
+  Answer health = control.ask("health");
+  for (int n = 0; n < 100'000 && health.body.find("problems")->as_array().empty(); ++n)
+    health = control.ask("health");
+  EXPECT_EQ(*health.body.find("problems"), Value::array({"device 1: no judge"}));
+  EXPECT_EQ(health.text("status"), "serving");
+  const std::string text =
+      control.ask("metrics", Value::map({{"format", "prometheus"}})).text("text");
+  for (const char* sample : {"\nhone_up 1\n", "\nhone_problems 0\n"})
+    EXPECT_NE(text.find(sample), std::string::npos) << sample;
 }
 
 }  // namespace

@@ -395,9 +395,10 @@ class ClientVerbs(Generic[EpisodeT]):
 
         Returns:
             ``status``: ``"serving"``, ``"draining"``, or ``"failing"`` while steps cannot be done;
-            ``problems``: the reasons, such as a full disk; ``incarnation``; ``uptime_s``; and, over
-            all clients, the numbers of ``steps`` being evaluated, of ``in_flight`` requests without
-            an answer, of ``connections`` to either endpoint and of requests in the ``queue``.
+            ``problems``: the reasons, such as a full disk, and single devices that do not work
+            while others do; ``incarnation``; ``uptime_s``; and, over all clients, the numbers of
+            ``steps`` being evaluated, of ``in_flight`` requests without an answer, of
+            ``connections`` to either endpoint and of requests in the ``queue``.
         """
         return Request("health", {}, _as_it_is)
 
