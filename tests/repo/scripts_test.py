@@ -98,6 +98,17 @@ class Scripts(unittest.TestCase):
         self.assertEqual(sum(parts), int(total))
         self.assertNotIn('note "build $1" ok', (ROOT / "scripts/test").read_text())
 
+    def test_attacks_runs_what_dev_leaves_out_and_all_has_both(self) -> None:
+        text = (ROOT / "scripts/test").read_text()
+        (left_out,) = re.findall(r"build_and_test dev -LE '(\S+)'", text)
+        (chosen,) = re.findall(r"run_ctest attacks dev -L '(\S+)'", text)
+        self.assertEqual(left_out, chosen)
+        (default,) = re.findall(r"^groups=\((.*)\)$", text, re.MULTILINE)
+        (every,) = re.findall(r"^all=\((.*)\)$", text, re.MULTILINE)
+        self.assertLessEqual({"attacks", *default.split()}, set(every.split()))
+        listed = subprocess.run([ROOT / "scripts/test", "--help"], capture_output=True, text=True, check=True).stdout
+        self.assertLessEqual(set(every.split()), set(re.findall(r"^  (\w+) ", listed, re.MULTILINE)))
+
 
 if __name__ == "__main__":
     unittest.main()
