@@ -15,6 +15,8 @@ inline EvaluatorOptions quick_options() {
   options.measure.pairs_min = 3;
   options.measure.pairs_max = 3;
   options.measure.single_call_pairs = 1;
+  options.measure.round_ms = 1;
+  options.measure.set_mb = 16;
   options.suspect_speedup = options.suspect_factor = 0;  // one look is enough for an outcome
   return options;
 }
