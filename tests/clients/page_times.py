@@ -89,7 +89,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         sets = ("--set", f"journal.path={folder / 'run.db'}", "--set", "environment.max_turns=1000")
-        server = RealServer(folder / "serve.log", 0, "--web", "0", *sets)
+        server = RealServer(folder / "serve.log", 0, "--web", "0", *sets, quick=False)
         browser = Browser(program, folder / "profile")
         try:
             url = server.announced["web"]

@@ -58,7 +58,7 @@ def main() -> int:
     os.environ["HONE_BINARY"] = options.hone
     with tempfile.TemporaryDirectory() as made:
         log, sets = Path(made) / "serve.log", ("--set", f"journal.path={made}/run.db")
-        server = RealServer(log, 0, *sets)
+        server = RealServer(log, 0, *sets, quick=False)
         over = threading.Event()
         workers = [Worker(server.endpoint, number, over) for number in range(options.clients)]
         for worker in workers:
@@ -68,7 +68,7 @@ def main() -> int:
             time.sleep(options.seconds)
             begun = time.monotonic()
             server.stop()
-            server = RealServer(log, server.port, *sets)
+            server = RealServer(log, server.port, *sets, quick=False)
             downtimes.append(time.monotonic() - begun)
             if not options.json:
                 print(f"restart {number + 1}: {downtimes[-1]:.1f} s from SIGTERM until it serves", flush=True)

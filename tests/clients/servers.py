@@ -20,6 +20,8 @@ import pytest
 from scripted import ScriptedServer
 
 ROOT = Path(__file__).parents[2]
+# These tests are about outcomes and messages, not about exact times.
+QUICK = "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1, set_mb: 16}"
 
 
 # Below the kernel's own range of ports. Each of the processes that share the tests has its own part.
@@ -38,14 +40,20 @@ class RealServer:
     """`hone serve` of HONE_BINARY on this host, ready once made."""
 
     def __init__(
-        self, log: Path, port: int = 0, *arguments: str, open_files: int | None = None, program: Path | None = None
+        self,
+        log: Path,
+        port: int = 0,
+        *arguments: str,
+        open_files: int | None = None,
+        quick: bool = True,
+        program: Path | None = None,
     ) -> None:
         binary = str(program or os.environ.get("HONE_BINARY", ""))
         if not binary:
             pytest.skip("HONE_BINARY names no server")
         command = [binary, "serve", "--json", "--endpoint", f"tcp://127.0.0.1:{port}", "--control", "tcp://127.0.0.1:0"]
         # Other tests use the machine meanwhile: how steady its clock is then is not what these are about.
-        command += ["--set", "evaluate.max_interval=0", *arguments]
+        command += ["--set", "evaluate.max_interval=0", *(["--set", QUICK] if quick else []), *arguments]
         with log.open("ab") as errors:
             limit = None if open_files is None else (open_files, open_files)
             self.process = subprocess.Popen(

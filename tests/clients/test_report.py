@@ -22,13 +22,12 @@ from test_journal import FAST, WRONG
 from test_web_page import HOSTILE, PAYLOADS
 
 pytestmark = pytest.mark.real
-QUICK = "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1}"
 
 
 def played(folder: Path, codes: list[str], *, name: str, hostile: bool = False) -> Path:
     """A journal with one ended and one open episode; `hostile`: also with one episode for each hostile text."""
     journal = folder / name
-    settings = [f"journal.path={journal}", f"environment.max_turns={len(codes)}", "environment.stop_reward=null", QUICK]
+    settings = [f"journal.path={journal}", f"environment.max_turns={len(codes)}", "environment.stop_reward=null"]
     server = RealServer(folder / "serve.log", 0, *(word for one in settings for word in ("--set", one)))
     with hone.connect(server.endpoint, name="trainer-a") as client:
         episode = client.reset("add_relu", group="first").episode

@@ -94,9 +94,7 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.journal = folder, folder / "run.db"
-        quick = "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1}"
-        settings = [f"journal.path={self.journal}", "environment.max_turns=100", "environment.stop_reward=null", quick]
-        sets = [word for one in settings[:2] + settings[3:] for word in ("--set", one)]
+        sets = ["--set", f"journal.path={self.journal}", "--set", "environment.max_turns=100"]
         self.server = RealServer(folder / "serve.log", 0, "--web", "0", *sets)
         self.url = self.server.announced["web"]
         with hone.connect(self.server.endpoint, name="trainer-a") as client:
