@@ -15,8 +15,11 @@ from test_keys import Guarded, guarded  # noqa: F401 - a fixture
 COMPILERS = [name for name in ("g++", "clang++-14", "clang++") if shutil.which(name)][:2]
 
 
-def check(*command: object) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=400, check=False)
+def check(*command: object, **variables: str) -> str:
+    environment = {**os.environ, **variables}
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=400, check=False, env=environment
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -25,8 +28,11 @@ def check(*command: object) -> str:
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("consume")
     settings = ["-G", "Ninja", f"-DCMAKE_CXX_COMPILER={request.param}", "-DCMAKE_BUILD_TYPE=Release"]
+    if shutil.which("ccache"):
+        settings.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+    cached = {"CCACHE_BASEDIR": str(folder), "CCACHE_NOHASHDIR": "1"}  # the folder is another one in each run
     check("cmake", "-S", ROOT / "clients/cpp", "-B", folder / "client", *settings)
-    check("cmake", "--build", folder / "client")
+    check("cmake", "--build", folder / "client", **cached)
     check("cmake", "--install", folder / "client", "--prefix", folder / "prefix", "--component", "client")
     check(
         "cmake",
@@ -37,7 +43,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         *settings,
         f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}",
     )
-    check("cmake", "--build", folder / "build")
+    check("cmake", "--build", folder / "build", **cached)
     return folder / "build" / "consume"
 
 
