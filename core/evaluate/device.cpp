@@ -241,15 +241,16 @@ Result<SanitizerReply> Device::sanitize(const DeviceJob& job, const DeviceCalls&
   return reply;
 }
 
-Result<std::vector<LaunchCounters>> Device::count(const DeviceJob& job, const DeviceCalls& call) {
+Result<std::vector<LaunchCounters>> Device::count(const DeviceJob& job, const DeviceCalls& call,
+                                                  double seconds) {
   CacheSweepCode sweep;
   HONE_ASSIGN(sweep.harness, built_harness(builds_, options_));
   if (const Value* cache = facts_.find("cache_bytes"); cache != nullptr && cache->is_int())
     sweep.cache_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(cache->as_int(), 0));
-  HONE_TRY(take_for_tool(job, "read hardware counters", counting_seconds()));
+  HONE_TRY(take_for_tool(job, "read hardware counters", seconds));
   auto counted = count_on_device(launcher_, options_, spec_,
                                  other_nodes_of(facts_).value_or(std::vector<std::string>{}), call,
-                                 sweep, job.built->artifact, cancellable(job));
+                                 sweep, job.built->artifact, seconds, cancellable(job));
   if (is_over(job)) return unavailable("cancelled");
   return counted;
 }

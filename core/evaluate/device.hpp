@@ -77,7 +77,8 @@ class Device {
   Result<SanitizerReply> sanitize(const DeviceJob& job, const DeviceCalls& program);
   /// Reads hardware counters for a call of a submission of native code, while nothing else runs on the device. Errors: those
   /// of count_on_device().
-  Result<std::vector<LaunchCounters>> count(const DeviceJob& job, const DeviceCalls& call);
+  Result<std::vector<LaunchCounters>> count(const DeviceJob& job, const DeviceCalls& call,
+                                            double seconds);
   /// The judge's report on trivial answers and the reference's error.
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
   /// Kills the submission that is being judged, and ends a wait for memory if the job is over. [any thread]

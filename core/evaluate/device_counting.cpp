@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -12,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kCountingSeconds = 8;  // the start and the passes of a fast call take about 0.7 s
+// The start of the process takes about 0.7 s, more on a busy machine. A call may take ten times its time in each of kPasses.
+constexpr double kStartOfPlayer = 4, kCountingSecondsMax = 12, kSlower = 10, kPasses = 16;
 // Bytes that the sweep reads, as a multiple of the cache's size: enough to evict all earlier data.
 constexpr std::uint64_t kTimesTheCache = 4, kSweepMin = std::uint64_t{1} << 20;
 
@@ -42,14 +44,19 @@ std::string library_of_packages(const std::string& python,
 }
 
 /// The answer is untrusted: a number that is negative or not finite counts as unknown.
-Result<std::vector<LaunchCounters>> read_counters(const std::string& bytes) {
+Result<std::vector<LaunchCounters>> read_counters(const std::string& bytes, std::size_t expected) {
+  constexpr std::size_t kProblemMax = 500;
   HONE_ASSIGN(const Value value, from_msgpack(bytes));
   Fields f(value, "answer of the player");
   const std::string problem = f.text_or("problem", "");
   HONE_TRY(f.finish_loosely());
-  if (!problem.empty()) return failed_precondition(problem);
+  if (!problem.empty()) return failed_precondition(printable_ascii(problem, kProblemMax));
   const Value* launches = f.array("launches");
   HONE_TRY(f.finish_loosely());
+  if (launches->as_array().size() != expected) {
+    return failed_precondition("counted " + std::to_string(launches->as_array().size()) +
+                               " launches, expected " + std::to_string(expected));
+  }
   std::vector<LaunchCounters> counters;
   for (const Value& launch : launches->as_array()) counters.push_back(launch_counters_of(launch));
   return counters;
@@ -57,7 +64,10 @@ Result<std::vector<LaunchCounters>> read_counters(const std::string& bytes) {
 
 }  // namespace
 
-double counting_seconds() { return kCountingSeconds; }
+double counting_seconds(const Verdict& verdict) {
+  const double call_s = verdict.speedup->time_us * 1e-6;
+  return std::min(kCountingSecondsMax, kStartOfPlayer + kPasses * kSlower * call_s);
+}
 
 void use_named_library(DeviceCounters& counters, const Value& options, const std::string& python) {
   const Value* named = options.find(counters.parameter);
@@ -81,7 +91,7 @@ Status expect_counters(const DeviceCounters& counters) {
 Result<std::vector<LaunchCounters>> count_on_device(
     Launcher& launcher, const EvaluatorOptions& options, const DeviceSpec& spec,
     const std::vector<std::string>& hidden_nodes, const DeviceCalls& call,
-    const CacheSweepCode& sweep, const std::string& artifact,
+    const CacheSweepCode& sweep, const std::string& artifact, double seconds,
     const std::function<void(Process*)>& running) {
   PlayerRequest asked;
   asked.service = "count";
@@ -91,7 +101,7 @@ Result<std::vector<LaunchCounters>> count_on_device(
       .set("harness", Value::bytes(sweep.harness))
       .set("sweep_bytes",
            static_cast<std::int64_t>(std::max(kSweepMin, kTimesTheCache * sweep.cache_bytes)));
-  asked.seconds = kCountingSeconds;
+  asked.seconds = seconds;
   HONE_ASSIGN(const PlayerAnswer answer,
               ask_player(launcher, options, spec, hidden_nodes, asked, running));
   if (!answer.bytes) {
@@ -99,7 +109,8 @@ Result<std::vector<LaunchCounters>> count_on_device(
                                    ? "other work of the machine used the processor's cores"
                                    : "the kernel did not finish while its counters were read");
   }
-  return read_counters(*answer.bytes);
+  return read_counters(
+      *answer.bytes, call.request.find("calls")->as_array()[0].find("launches")->as_array().size());
 }
 
 }  // namespace hone

@@ -11,11 +11,12 @@
 #include "evaluate/player_process.hpp"
 #include "examine/device_calls.hpp"
 #include "examine/launch_counters.hpp"
+#include "model/verdict.hpp"
 
 namespace hone {
 
-/// The time limit of the process (s).
-double counting_seconds();
+/// The time limit of the process (s) for a submission with this verdict, which has a speedup.
+double counting_seconds(const Verdict& verdict);
 
 /// Takes the library that the backend's `options` name. If they say "auto" and the backend found none, searches in the
 /// packages of the interpreter `python`; empty: there is none.
@@ -35,7 +36,7 @@ struct CacheSweepCode {
 Result<std::vector<LaunchCounters>> count_on_device(
     Launcher& launcher, const EvaluatorOptions& options, const DeviceSpec& spec,
     const std::vector<std::string>& hidden_nodes, const DeviceCalls& call,
-    const CacheSweepCode& sweep, const std::string& artifact,
+    const CacheSweepCode& sweep, const std::string& artifact, double seconds,
     const std::function<void(Process*)>& running);
 
 }  // namespace hone

@@ -109,12 +109,19 @@ DeviceJob tool_job(const Job& job) {
   return made;
 }
 
-/// The hardware counters for a profile of native device code, or why there are none. `facts`: of the device.
-ProfileCounters counted(Device& device, const Job& job, const Value& facts,
-                        const EvaluatorOptions& options) {
+/// The hardware counters for a profile of native device code with this verdict, or why there are none. `facts`: of the
+/// device. Rationale: counting must not cost a verdict that exists, so it needs enough time.
+ProfileCounters counted(Device& device, const Job& job, const Verdict& verdict, const Value& facts,
+                        const EvaluatorOptions& options, IsolationLevel isolation) {
+  constexpr double kWaitForDevice = 3;
+  const double seconds = counting_seconds(verdict);
+  if (isolation < IsolationLevel::kPrivate)
+    return {{}, "hardware counters need isolation 'private'; hone doctor says what is missing"};
+  if (job.deadline_s - monotonic_s() < seconds + kWaitForDevice)
+    return {{}, "too little of the call's time was left to read hardware counters"};
   const auto call = counting_call(*job.submission.task, job.plan, facts, options);
   if (!call) return {{}, call.error().message};
-  auto found = device.count(tool_job(job), *call);
+  auto found = device.count(tool_job(job), *call, seconds);
   if (!found) return {{}, found.error().message};
   return {std::move(*found), ""};
 }
@@ -518,7 +525,7 @@ class LocalEvaluator : public Evaluator {
       return finish(job, std::move(verdict));
     ProfileCounters counters;
     if (job->tool && counts_launches(options_, job->mode, *verdict))
-      counters = counted(*devices_[index], *job, facts_, options_);
+      counters = counted(*devices_[index], *job, *verdict, facts_, options_, isolation_);
     Value facts = facts_of_profile(*s.task, options_, s.language, *job->built, job->plan, *verdict,
                                    facts_with_speed(facts_, options_, index), counters);
     if (job->tool) return end(job, Examination{std::move(*verdict), std::move(facts)});

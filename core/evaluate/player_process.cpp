@@ -1,8 +1,10 @@
 #include "evaluate/player_process.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/await_answer.hpp"
@@ -11,6 +13,8 @@ namespace hone {
 namespace {
 
 constexpr double kRequestSeconds = 10, kProcessEndSeconds = 10;
+constexpr double kAnswerSeconds = 2;  // for the rest of an answer that has begun
+constexpr double kShortest = 0.01;
 constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 constexpr std::int64_t kPlayerMemoryMax = std::int64_t{16} << 30;
 constexpr std::int64_t kPlayerFilesMax = std::int64_t{128} << 20;
@@ -60,12 +64,14 @@ Result<PlayerAnswer> ask_player(Launcher& launcher, const EvaluatorOptions& opti
   HONE_ASSIGN(const auto process, launcher.spawn(spawn));
   ends.second.reset();
   running(process.get());
-  const Status sent =
-      send_message(ends.first.get(), to_msgpack(asked.request), {}, kRequestSeconds);
+  const double ends_s = monotonic_s() + asked.seconds;
+  const auto left_s = [ends_s] { return std::max(ends_s - monotonic_s(), kShortest); };
+  const Status sent = send_message(ends.first.get(), to_msgpack(asked.request), {},
+                                   std::min(kRequestSeconds, left_s()));
   const Waited waited =
-      sent ? await_answer(ends.first.get(), *process, {asked.seconds, asked.seconds}) : Waited();
+      sent ? await_answer(ends.first.get(), *process, {left_s(), left_s()}) : Waited();
   auto answer = sent ? receive_message(ends.first.get(), kAnswerBytesMax,
-                                       waited.reached == TimeLimit::kNone ? kRequestSeconds : 0,
+                                       waited.reached == TimeLimit::kNone ? kAnswerSeconds : 0,
                                        process->pidfd())
                      : Result<StreamMessage>(sent.error());
   running(nullptr);

@@ -38,6 +38,11 @@ Value list_of(const std::uint32_t (&numbers)[3]) {
   return list;
 }
 
+/// Whether values depend on the place of their element, so that they cannot repeat.
+bool has_order(const Generator& generator) {
+  return generator.kind == "ramp" || generator.kind == "offsets";
+}
+
 Value buffer_argument(std::size_t buffer) { return Value::map({{"buffer", buffer}}); }
 Value value_argument(std::uint64_t bits) {
   return Value::map({{"value", static_cast<std::int64_t>(bits)}});
@@ -97,7 +102,9 @@ class CallMaker {
       HONE_ASSIGN(const std::int64_t count, element_count(*tensor, call.dims));
       std::string data;
       if (tensor->role != Role::kOut) {
-        HONE_ASSIGN(data, sanitizer_input(*tensor, call, fill_, inputs_, elements_max_));
+        const std::size_t most =
+            has_order(generator_for(*call.family, tensor->name)) ? kEveryElement : elements_max_;
+        HONE_ASSIGN(data, sanitizer_input(*tensor, call, fill_, inputs_, most));
         inputs_ += data.size();
       }
       arguments_.push_back(buffer_argument(program_.buffers.back().size()));

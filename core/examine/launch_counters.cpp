@@ -74,7 +74,8 @@ std::optional<double> memory_bytes(const std::vector<LaunchCounters>& launches) 
 }
 
 std::optional<double> device_seconds(const std::vector<LaunchCounters>& launches) {
-  return sum_of(launches, [](const LaunchCounters& one) { return one.seconds; });
+  const auto sum = sum_of(launches, [](const LaunchCounters& one) { return one.seconds; });
+  return sum && *sum > 0 ? sum : std::nullopt;
 }
 
 }  // namespace hone

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kFindingsMax = 3;
 
-Value number_or_nil(double number) { return std::isnan(number) ? Value() : Value(number); }
+Value number_or_nil(double number) { return std::isfinite(number) ? Value(number) : Value(); }
 
 Value shape_value(const std::uint32_t (&shape)[3]) {
   return Value::array({std::int64_t{shape[0]}, std::int64_t{shape[1]}, std::int64_t{shape[2]}});

@@ -37,8 +37,8 @@ Error failure_of(sqlite3* handle, int result) {
     case SQLITE_INTERRUPT:
       return Error{Code::kCancelled, "the query was cancelled"};
     case SQLITE_CORRUPT:
-      return damaged_journal("it is damaged (" + text +
-                             "); see: hone journal check --journal " + file_of(handle));
+      return damaged_journal("it is damaged (" + text + "); see: hone journal check --journal " +
+                             file_of(handle));
     case SQLITE_NOTADB:
       return failed_precondition("found a file of another kind, expected a journal");
     case SQLITE_READONLY:

@@ -24,7 +24,9 @@ std::string working_folder() { return std::filesystem::current_path().string(); 
 
 Result<Value> request_from_host() {
   HONE_ASSIGN(const StreamMessage message, receive_message(kPlayerHost, kMessageMax, kForever));
-  return from_msgpack(message.bytes);
+  CodecLimits limits;
+  limits.bytes_max = kMessageMax;
+  return from_msgpack(message.bytes, limits);
 }
 
 int answer_host(const Value& answer) {

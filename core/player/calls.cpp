@@ -10,10 +10,6 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kPoisonedMax = std::size_t{16}
-                                     << 20;  // bytes; the rest keeps its old contents
-constexpr char kPoison = 0x5a;
-
 std::int64_t number_in(const Value& map, const char* name) {
   const Value* found = map.find(name);
   return found != nullptr && found->is_int() ? found->as_int() : 0;
@@ -120,7 +116,7 @@ Status CallPlayer::fill(hone_buffer* to, const Value& buffer) {
                    error, "fill a buffer");
   };
   const Value* data = buffer.find("data");
-  if (data == nullptr) return write(0, std::string(std::min(bytes, kPoisonedMax), kPoison));
+  if (data == nullptr) return {};  // poisoned by the backend
   const std::string& contents = data->as_bytes();
   for (std::size_t at = 0; at < bytes && !contents.empty(); at += contents.size())
     HONE_TRY(write(at, contents));

@@ -142,6 +142,7 @@ TEST_P(BackendBuffer, ExactBuffer_HasItsBytesAndCannotBeShared) {
   HONE_OKAY(create_exact_buffer(device_, kOdd, &other, error));
   const std::uint64_t at = table().buffer_address(one), next = table().buffer_address(other);
   EXPECT_GE(at < next ? next - at : at - next, kOdd);
+  EXPECT_EQ(read<char>(0, kOdd, one), std::vector<char>(kOdd, 0x5a)) << "no data of earlier owners";
   write(0, std::vector<char>(kOdd, 5), one);
   write(0, std::vector<char>(kOdd, 6), other);
   EXPECT_EQ(read<char>(0, kOdd, one), std::vector<char>(kOdd, 5));

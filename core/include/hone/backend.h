@@ -267,7 +267,7 @@ typedef struct hone_backend_factory {
   int32_t (*use_python)(hone_device* device, const hone_python* python, hone_error* error);
 
   /* [one] Makes memory of exactly `bytes` bytes, not 0, in an allocation of its own that no other process can map, so that a
-   * sanitizer sees an access beyond it. Its contents are undefined. It cannot be exported or mapped. NULL where describe has no
+   * sanitizer sees an access beyond it. Each byte is 0x5a. It cannot be exported or mapped. NULL where describe has no
    * "sanitizer". */
   int32_t (*create_exact_buffer)(hone_device* device, uint64_t bytes, hone_buffer** out,
                                  hone_error* error);

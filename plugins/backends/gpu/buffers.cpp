@@ -78,6 +78,8 @@ void make_buffer(hone_device& device, uint64_t bytes, hone_buffer** out, Fill&& 
   *out = buffer.release();
 }
 
+constexpr unsigned char kPoison = 0x5a;  // as hone_backend_factory::create_exact_buffer says
+
 void synchronize(const hone_device& device, const char* what) {
   check(device.gpu, device.gpu.gpuStreamSynchronize(device.stream), what);
 }
@@ -107,6 +109,11 @@ int32_t create_exact_buffer(hone_device* device, uint64_t bytes, hone_buffer** o
       gpuAddress address{};
       check(device->gpu, allocate_exactly(device->gpu, &address, bytes), "allocate device memory");
       buffer.address = from_address(address);
+      // Rationale: the memory may have last held another process's data, which the driver need not erase.
+      const Driver& gpu = device->gpu;
+      check(gpu, gpu.gpuMemsetD8Async(address, kPoison, bytes, device->stream),
+            "clear device memory");
+      synchronize(*device, "clear device memory");
     });
   });
 }
