@@ -15,7 +15,7 @@ BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
 HONE = str(BUILD / "hone")
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 QUICK = [
-    *("--set", "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1}"),
+    *("--set", "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1, set_mb: 16}"),
     *("--set", "evaluate.max_interval=0"),  # few rounds on a busy machine give a wide interval
 ]
 
