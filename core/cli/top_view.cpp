@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kHistoryS = 60;  // of samples: the longest span of a rate
 constexpr double kWindowS = 300,
-                 kTimesEveryS = 10;  // of percentiles and means; between two of their samples
+                 kTimesEveryS = 10;  // period that percentiles and means cover; interval of their samples
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;  // of columns
 constexpr std::size_t kTaskLinesMin = 3;  // an empty line, the titles and one task
@@ -80,7 +80,7 @@ double quantile(const Value& of, double q) {
   return total > 0 && !counts.empty() ? counts.rbegin()->first : kUnknown;
 }
 
-/// The values that a histogram has got since an earlier state of it. Its cumulative buckets have only bounds with values.
+/// The difference of two states of a histogram. Buckets are cumulative; bounds of empty buckets are missing.
 Value grown(const Value& now, const Value& before) {
   if (!before.is_map()) return now;
   const std::map<double, double> earlier = bucket_counts(before);

@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The start of the process takes about 0.7 s, more on a busy machine. A call may take ten times its time in each of kPasses.
+// The process starts in about 0.7 s, more on a busy machine.
+// Each of kPasses passes may take kSlower times as long as the call.
 constexpr double kStartOfPlayer = 4, kCountingSecondsMax = 12, kSlower = 10, kPasses = 16;
 // Bytes that the sweep reads, as a multiple of the cache's size: enough to evict all earlier data.
 constexpr std::uint64_t kTimesTheCache = 4, kSweepMin = std::uint64_t{1} << 20;

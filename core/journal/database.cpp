@@ -118,7 +118,7 @@ std::string immutable_uri(const std::filesystem::path& path) {
   return uri + "?immutable=1";
 }
 
-/// Reading a WAL database creates files in its folder, unless they exist. True: this is not possible here.
+/// Whether SQLite cannot create the shared-memory file that a reader of a WAL database needs.
 bool lacks_shared_memory(sqlite3* handle) {
   const int result = sqlite3_exec(handle, "PRAGMA schema_version", nullptr, nullptr, nullptr);
   return (result & 0xff) == SQLITE_READONLY || (result & 0xff) == SQLITE_CANTOPEN;

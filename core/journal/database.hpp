@@ -67,8 +67,8 @@ Status expect_file_path(const std::filesystem::path& path);
 class Database {
  public:
   enum class Mode { kRead, kWrite };
-  /// `vfs`: name of SQLite's file functions; empty: the system's. kRead also reads a file in a place that this process cannot
-  /// write. failed_precondition: the file has a write-ahead log there.
+  /// `vfs`: name of SQLite's file functions; empty: the system's. kRead also works in a folder that this process cannot
+  /// write; failed_precondition if the file has a write-ahead log with content there.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& path, Mode mode,
                                                 const std::string& vfs = {});
 

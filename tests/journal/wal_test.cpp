@@ -53,8 +53,8 @@ class WalTest : public JournalTest {
   std::string log_;
 };
 
-/// What an ordinary user who owns no file reads of a journal: "N episodes", or the error. In a child, because root can become such
-/// a user, but not root again.
+/// What an ordinary user who owns no file reads of a journal: "N episodes", or the error. Reads in a child process,
+/// because root cannot return from an ordinary user to root.
 std::string read_as_ordinary_user(const fs::path& path) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
