@@ -22,7 +22,8 @@ namespace {
 
 constexpr double kHistoryS = 60;  // of samples: the longest span of a rate
 constexpr double kWindowS = 300,
-                 kTimesEveryS = 10;  // period that percentiles and means cover; interval of their samples
+                 kTimesEveryS =
+                     10;  // period that percentiles and means cover; interval of their samples
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFirstWidth = 36, kFigureWidth = 10, kTitleWidth = 10;  // of columns
 constexpr std::size_t kTaskLinesMin = 3;  // an empty line, the titles and one task

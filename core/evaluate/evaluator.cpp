@@ -149,6 +149,14 @@ bool gives_way(const std::vector<std::unique_ptr<Device>>& lanes,
                      [&](std::size_t device) { return lanes[device]->problem().empty(); });
 }
 
+/// Whether an idle lane should start its judge again: it gives way, or it is its device's first lane and has no judge.
+/// Rationale: a server without any device is not ready, so no job comes that would start one.
+bool is_to_start_again(const std::vector<std::unique_ptr<Device>>& lanes,
+                       const std::vector<std::size_t>& device_of, std::size_t lane) {
+  return gives_way(lanes, device_of, lane) ||
+         (device_of[lane] == lane && !lanes[lane]->problem().empty());
+}
+
 class LocalEvaluator : public Evaluator {
  public:
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options, Zygotes* zygotes)
@@ -504,7 +512,7 @@ class LocalEvaluator : public Evaluator {
     if (!wait) idle_since_s_[device] = monotonic_s();
     std::optional<JobPtr> job = take_built(device);
     while (wait && !job && !stopping_) {
-      if (monotonic_s() - from_s > kStartAgainS && gives_way(devices_, device_of_, device))
+      if (monotonic_s() - from_s > kStartAgainS && is_to_start_again(devices_, device_of_, device))
         return std::nullopt;
       changed_.wait_for(mutex_, kLookAgain);
       job = take_built(device);

@@ -124,14 +124,19 @@ bool lacks_shared_memory(sqlite3* handle) {
   return (result & 0xff) == SQLITE_READONLY || (result & 0xff) == SQLITE_CANTOPEN;
 }
 
-/// The write-ahead log of this file, if it has content; otherwise empty.
+/// The write-ahead log or the rollback journal of this file, if it has content; otherwise empty. Without it, the content
+/// of the file would be that of an unfinished change, or lack the last ones.
 std::filesystem::path filled_log(const std::filesystem::path& path) {
   std::error_code error;
-  std::filesystem::path log = std::filesystem::weakly_canonical(path, error);
+  const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
   if (error) return {};
-  log += "-wal";
-  const std::uintmax_t size = std::filesystem::file_size(log, error);
-  return !error && size > 0 ? log : std::filesystem::path();
+  for (const char* suffix : {"-wal", "-journal"}) {
+    std::filesystem::path log = file;
+    log += suffix;
+    const std::uintmax_t size = std::filesystem::file_size(log, error);
+    if (!error && size > 0) return log;
+  }
+  return {};
 }
 
 struct Function {

@@ -12,8 +12,10 @@ import hone.adapters.slime
 import hone.adapters.trl
 import pytest
 from hone.adapters._chat import Chat
+from hone.adapters._play import Settings
 from hone.adapters._record import Record
 from hone.adapters._versions import numbers, require
+from hone.errors import InvalidArgument
 from hone.types import Closed
 
 from servers import ROOT
@@ -101,6 +103,12 @@ def test_a_supported_version_is_nothing(monkeypatch: pytest.MonkeyPatch, found: 
     monkeypatch.setattr(metadata, "version", lambda _: found)
     require("hone.adapters.trl", "trl", "1.16", "2")
     assert numbers("1.16.0.dev1+cpu") == (1, 16, 0)
+
+
+@pytest.mark.parametrize("retries", [-1, 11, "1", 1.0, True])
+def test_retries_that_are_no_small_number_raise_at_once(retries: object) -> None:
+    with pytest.raises(InvalidArgument, match="retries: found"):
+        Settings.of({"retries": retries})
 
 
 def test_episode_without_a_turn_scores_zero_and_with_a_fault_has_no_score() -> None:

@@ -464,12 +464,17 @@ def test_the_log_names_a_server_that_does_not_answer(
 ) -> None:
     monkeypatch.setattr("hone.fleet.connection.WARN_S", 0.5)
     dead = f"tcp://127.0.0.1:{free_port()}"
+
+    def said() -> list[str]:
+        # Connections that other tests of this process have left open may warn as well.
+        return [text for one in caplog.records if f"server {dead} " in (text := one.getMessage())]
+
     with hone.connect([dead, *endpoints_of(two)]):
-        wait_until(lambda: bool(caplog.records))
+        wait_until(lambda: bool(said()))
         time.sleep(1)  # the watch runs four more times
-    (record,) = caplog.records
-    assert record.getMessage().startswith(f"server {dead} has not answered for ")
-    assert "new episodes go to other servers" in record.getMessage()
+    (text,) = said()
+    assert text.startswith(f"server {dead} has not answered for ")
+    assert "new episodes go to other servers" in text
 
 
 @pytest.mark.real

@@ -120,6 +120,17 @@ TEST_F(WalTest, JournalWithALogInAFolderThatCannotBeWritten_ErrorNamesBothFiles)
                 killed_.string() + " and " + wal_of(killed_).string() + " to such a folder");
 }
 
+TEST_F(WalTest, UnfinishedRollbackInAFolderThatCannotBeWritten_IsNotReadAsGood) {
+  const fs::path broken = folder_ / "killed" / "broken.db";
+  fs::remove(wal_of(killed_));
+  fs::remove(killed_);
+  fs::copy_file(path_, broken);
+  ASSERT_TRUE(write_file(broken.string() + "-journal", "pages before the change"));
+  const LockedFolder locked(folder_, broken.parent_path());
+  EXPECT_THAT(read_as_ordinary_user(broken),
+              HasSubstr("its last changes are in broken.db-journal"));
+}
+
 TEST_F(WalTest, FileThatCannotBeRead_ErrorNamesIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs the file of another user";
   const LockedFolder locked(folder_, killed_.parent_path());

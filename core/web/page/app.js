@@ -474,7 +474,9 @@ const WINDOW_S = 300, TIMES_EVERY_S = 10; // of p50, p99 and means; between two 
 
 function record(reply) {
   const evaluator = (reply.metrics.service || {}).evaluator || {};
-  if (live.incarnation !== reply.health.incarnation) [live.samples, live.times] = [[], []];
+  // A clock that was set back also begins a new history.
+  const isBack = live.samples.length && reply.at < live.samples.at(-1).at;
+  if (isBack || live.incarnation !== reply.health.incarnation) [live.samples, live.times] = [[], []];
   live.incarnation = reply.health.incarnation;
   const done = sum(entries(evaluator.evaluations).map(([, n]) => n)) + sum(entries(evaluator.faults).map(([, n]) => n));
   const busy = Object.fromEntries(entries(evaluator.by_device).map(([device, of]) => [device, num(of.busy_s)]));

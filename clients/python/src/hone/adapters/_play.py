@@ -18,7 +18,7 @@ from hone import aio
 from hone._functions import function_tools
 from hone._requests import DEFAULT_ENDPOINT, PathLike
 from hone.client import Client, Episode, connect
-from hone.errors import HoneError, Unavailable
+from hone.errors import HoneError, InvalidArgument, Unavailable
 
 from ._record import Message, Record, is_fault
 from ._tools import EpisodeTools
@@ -57,8 +57,12 @@ class Settings:
         """Converts a list of addresses, of any list type of a trainer's configuration, to a tuple.
 
         Raises:
-            InvalidArgument: It is not a list of addresses.
+            InvalidArgument: It is not a list of addresses, or ``retries`` is not 0 to 10.
         """
+        if type(self.retries) is not int or not 0 <= self.retries <= 10:
+            raise InvalidArgument(
+                f"retries: found {self.retries!r}, expected a number from 0 to 10"
+            )
         if not isinstance(self.endpoint, str):
             from hone.fleet import addresses
 
