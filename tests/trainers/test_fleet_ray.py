@@ -357,6 +357,7 @@ def test_a_fleet_grows_on_nodes_without_a_server(cluster: Cluster) -> None:
     os.kill(ray.get(on_ray._registry_of("grow").pid.remote()), signal.SIGKILL)
     wait_until(lambda: has_two_rows("grow"))
     client.close()
+    ray.kill(on_ray._registry_of("grow"))  # as a `down` that is interrupted leaves it
     ended = fleet("down", "--name", "grow")
     assert (ended.returncode, ended.stdout) == (0, "2 servers ended\n"), ended.stderr
     wait_until(lambda: not on_ray._groups_of("grow"), 20)

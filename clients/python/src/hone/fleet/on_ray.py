@@ -614,12 +614,18 @@ def down(name: str = "hone") -> int:
     Raises:
         Unavailable: Ray is not running here, or has no fleet of this name.
     """
-    registry = _registry_of(name)
+    _connect_to_ray()
+    servers, groups = _servers_of(name), _groups_of(name)
+    try:
+        ray.kill(_registry_of(name))  # before the servers: it asks them
+    except Unavailable:
+        # A `down` that was interrupted leaves servers without a registry.
+        if not servers and not groups:
+            raise
     nodes = []
-    for index in _servers_of(name):
+    for index in servers:
         with contextlib.suppress(ValueError):
             nodes.append(_server_of(name, index))
-    ray.kill(registry)  # before the servers: it asks them
     # A server whose node has failed waits for another one, and would never answer.
     asked = {node.actor_pid.remote(): node for node in nodes}
     there, _ = (
@@ -630,7 +636,7 @@ def down(name: str = "hone") -> int:
         ray.wait(stopped, num_returns=len(stopped), timeout=END_S + 10)
     for actor in nodes:
         ray.kill(actor)
-    for group in _groups_of(name):
+    for group in groups:
         # By its id: Ray finds a name only in the namespace of the program that made it.
         remove_placement_group(PlacementGroup(ray.PlacementGroupID(bytes.fromhex(group["id"]))))
     return len(nodes)
