@@ -363,6 +363,14 @@ def test_a_fleet_grows_on_nodes_without_a_server(cluster: Cluster) -> None:
     wait_until(lambda: not on_ray._groups_of("grow"), 20)
 
 
+def test_a_node_has_one_server_of_a_fleet(cluster: Cluster) -> None:
+    with on_ray._claim_node("one"):
+        with pytest.raises(RuntimeError, match="this node has a server of fleet 'one' already"):
+            on_ray._claim_node("one")
+        on_ray._claim_node("other").close()
+    on_ray._claim_node("one").close()
+
+
 def has_two_rows(name: str) -> bool:
     with contextlib.suppress(hone.Unavailable):
         return [row["state"] for row in on_ray.status(name)] == ["serving"] * 2

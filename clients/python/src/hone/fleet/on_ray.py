@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import hashlib
 import inspect
 import json
 import logging
@@ -16,6 +17,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -132,6 +134,7 @@ class _Node:
         self._stopped = False
         self._folder = Path(tempfile.mkdtemp(prefix="hone-fleet-"))
         try:
+            self._node = _claim_node(launch.fleet)
             registry = ray.get_actor(f"{launch.fleet}-registry", namespace=NAMESPACE)
             former = int(ray.get(registry.port.remote(launch.index), timeout=START_S))
             self._write_keys(launch)
@@ -735,6 +738,22 @@ def _groups_of(name: str) -> list[dict[str, Any]]:
 
 def _server_of(name: str, index: int) -> Any:  # noqa: ANN401
     return ray.get_actor(f"{name}-server-{index}", namespace=NAMESPACE)
+
+
+def _claim_node(fleet: str) -> socket.socket:
+    """Reserves this node for one server of the fleet, until the socket is closed.
+
+    Ray may start the server of a lost node again on a node that has one already. Both would use the
+    same devices, and each would time its work while the other one uses them.
+    """
+    whose = hashlib.sha256(f"{fleet} {ray.get_runtime_context().get_node_id()}".encode())
+    claimed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        claimed.bind(f"\0hone-fleet-{whose.hexdigest()}")  # the kernel frees it with the process
+    except OSError as error:
+        claimed.close()
+        raise RuntimeError(f"this node has a server of fleet {fleet!r} already") from error
+    return claimed
 
 
 def _end_with_parent(parent: int) -> None:
