@@ -262,7 +262,7 @@ def test_adapters_play_on_the_servers_of_a_list(two: list[RealServer], kind: Any
 
 
 def settings_of(servers: list[ScriptedServer], **more: Any) -> Settings:
-    return Settings([one.endpoint for one in servers], reconnect_timeout=0.3, **more)
+    return Settings([one.endpoint for one in servers], reconnect_timeout=2.0, **more)
 
 
 def home_and_other(servers: list[ScriptedServer]) -> list[ScriptedServer]:

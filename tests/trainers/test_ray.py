@@ -66,7 +66,7 @@ def test_a_fault_has_no_score(scripted: ScriptedServer) -> None:
 
 
 def test_a_lost_episode_begins_again_elsewhere(scripted_pair: list[ScriptedServer]) -> None:
-    settings: dict[str, Any] = {"reconnect_timeout": 0.3}
+    settings: dict[str, Any] = {"reconnect_timeout": 2.0}
     hone = HoneActor.remote([one.endpoint for one in scripted_pair], {"max_turns": 1}, **settings)
     script = Script(scripted_pair, "wrong", "slow")
     asked: list[list[dict[str, Any]]] = []

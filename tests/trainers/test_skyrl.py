@@ -234,7 +234,7 @@ def test_lost_episodes_are_generated_again_elsewhere(scripted_pair: list[Scripte
         Script(scripted_pair, "wrong<|im_end|>", f"{word}<|im_end|>") for word in ("slow", "fast", "wrong", "fault")
     ]
     servers = [one.endpoint for one in scripted_pair]
-    output = play(engine, servers, max_turns=1, hone={"reconnect_timeout": 0.3})
+    output = play(engine, servers, max_turns=1, hone={"reconnect_timeout": 2.0})
     assert output["stop_reasons"] == ["stop", "stop", "stop", "hone_fault"], "a fault of the judge is not repeated"
     assert totals(output)[:3] == pytest.approx([0.4, 1.3, 0.1])
     assert output["rollout_metrics"]["hone/faults"] == 0.25

@@ -224,7 +224,7 @@ def test_a_lost_episode_begins_again_elsewhere(
 ) -> None:
     engine.script = Script(scripted_pair, ("wrong<|im_end|>", "stop"), ("slow<|im_end|>", "stop"))
     servers = [one.endpoint for one in scripted_pair]
-    args = arguments(engine, checkpoint, servers, reconnect_timeout=0.3, options={"max_turns": 1})
+    args = arguments(engine, checkpoint, servers, reconnect_timeout=2.0, options={"max_turns": 1})
     (done,) = generate(args, sample())
     assert (done.reward, done.remove_sample, done.metadata["hone"]["turn_rewards"]) == (0.4, False, [0.4])
     assert ("slow" in done.response, "wrong" in done.response) == (True, False)

@@ -434,7 +434,7 @@ def test_rollouts_with_no_server_left_are_masked(tmp_path: Path, scripted: Scrip
 
 def test_lost_rollouts_begin_again_elsewhere(tmp_path: Path, scripted_pair: list[ScriptedServer]) -> None:
     servers = [one.endpoint for one in scripted_pair]
-    play = adapter.Rollouts(servers, options={"max_turns": 1}, reconnect_timeout=0.3)
+    play = adapter.Rollouts(servers, options={"max_turns": 1}, reconnect_timeout=2.0)
     trainer = rollouts(tmp_path, play)
     trainer.answers = Script(scripted_pair, ["wrong"] * 4, ["fast", "wrong", "fault", "wrong"])
     trainer.train()

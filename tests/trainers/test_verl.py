@@ -64,7 +64,7 @@ def test_a_lost_episode_begins_again_elsewhere(
     checkpoint: str, tmp_path: Path, scripted_pair: list[ScriptedServer]
 ) -> None:
     servers = [one.endpoint for one in scripted_pair]
-    of = worker(checkpoint, tmp_path, servers, reconnect_timeout=0.3, options={"max_turns": 1})
+    of = worker(checkpoint, tmp_path, servers, reconnect_timeout=2.0, options={"max_turns": 1})
     of.llm_client.script = Script(scripted_pair, "wrong<|im_end|>", "slow<|im_end|>")
     done = run(of, uid="u1")
     assert (done.reward_score, done.extra_fields["turn_scores"]) == (0.4, [0.4])
