@@ -1,12 +1,13 @@
 # Writes the files of the page into a C++ file, so that hone serves them without files on disk: cmake -DPAGE=… -DOUTPUT=… -P embed.cmake
+# As arrays of bytes, because clang accepts only string literals of up to 65536 bytes.
+set(arrays "")
 set(rows "")
 function(add_file path name type)
-  file(READ ${PAGE}/${name} content)
-  string(FIND "${content}" ")hone\"" end)
-  if(NOT end EQUAL -1)
-    message(FATAL_ERROR "${PAGE}/${name}: found )hone\", which would end the C++ literal; write it in another way")
-  endif()
-  set(rows "${rows}    {\"${path}\", \"${type}\", R\"hone(${content})hone\"},\n" PARENT_SCOPE)
+  file(READ ${PAGE}/${name} content HEX)
+  string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${content}")
+  string(MAKE_C_IDENTIFIER "bytes_of_${name}" array)
+  set(arrays "${arrays}static constexpr char ${array}[] = {${bytes}};\n" PARENT_SCOPE)
+  set(rows "${rows}    {\"${path}\", \"${type}\", {${array}, sizeof ${array}}},\n" PARENT_SCOPE)
 endfunction()
 add_file(/ index.html "text/html; charset=utf-8")
 add_file(/app.js app.js "text/javascript; charset=utf-8")
@@ -17,6 +18,7 @@ file(WRITE ${OUTPUT} "// Generated from core/web/page.
 
 namespace hone {
 
+${arrays}
 static constexpr PageFile kPageFiles[] = {
 ${rows}};
 
