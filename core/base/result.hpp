@@ -37,7 +37,7 @@ enum class ErrorCause {
   kTaskEndedPlugin,  ///< as kPluginEnded, and it was the call that reads the task
   kUnfitTask,        ///< the dataset cannot make a task of the named record
   kAddressInUse,     ///< another process listens on the endpoint
-  kDamagedJournal,   ///< stored data of the journal differs from what was written
+  kDamagedJournal,   ///< the journal's file or its write-ahead log is damaged
 };
 
 struct [[nodiscard]] Error {

@@ -37,8 +37,8 @@ inline constexpr char kSanitizerHelp[] =
     "in the toolkit's folder compute-sanitizer as cuda.compute_sanitizer";
 
 inline constexpr char kCountersHelp[] =
-    "install CUPTI 12.6 or newer, of a CUDA toolkit (package cuda-cupti-13-0) or with pip install "
-    "nvidia-cuda-cupti, or name its libcupti.so as cuda.cupti";
+    "install CUPTI 12.6 or newer, from a CUDA toolkit (package cuda-cupti-13-0) or with pip "
+    "install nvidia-cuda-cupti, or set cuda.cupti to the path of libcupti.so";
 
 inline constexpr char kSummary[] = "CUDA device code and Python modules on NVIDIA's devices";
 inline constexpr char kSuffix[] = ".cu";
