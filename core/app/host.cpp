@@ -12,7 +12,6 @@
 #include "base/files.hpp"
 #include "config/yaml.hpp"
 #include "evaluate/device_counting.hpp"
-#include "evaluate/device_sanitizing.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "kernel_refine/kernel_refine.hpp"
@@ -116,8 +115,8 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.backend_library = config.library;
   options.readable = paths_of_builders(config);
   options.toolchains[options.language].options = config.options;
-  use_named_program(options.sanitizer, config.options);
-  use_named_library(options.counters, config.options, config.python);
+  use_named_path(options.sanitizer, config.options);
+  find_library(options.counters, config.options, config.python);
   std::vector<int> cores = cores_of(0);
   if (cores.empty()) cores = {0};
   const std::size_t cpus = cores.size();

@@ -103,34 +103,19 @@ void ask_both(const std::string& library, const BackendConfig* config, double se
   if (const Value* result = built.find("ok")) report.compiler = text_in(*result, "compiler");
 }
 
-/// The sanitizer that the configuration names, or the one that the backend has found.
-void find_sanitizer(const Value& described, const BackendConfig* config, BackendReport& report) {
-  const Value* about = described.find("sanitizer");
-  if (about == nullptr || !about->is_map()) return;
-  report.supports_sanitizer = true;
-  report.sanitizer_help = text_in(*about, "help");
-  DeviceSanitizer sanitizer;
-  sanitizer.program = text_in(*about, "program");
-  sanitizer.parameter = text_in(*about, "parameter");
-  if (config != nullptr) use_named_program(sanitizer, config->options);
-  if (expect_sanitizer(sanitizer)) report.sanitizer = sanitizer.program;
-}
-
-/// The same for the library that reads hardware counters.
-void find_counters(const Value& described, const BackendConfig* config, BackendReport& report) {
-  const Value* about = described.find("counters");
-  if (about == nullptr || !about->is_map()) return;
-  report.supports_counters = true;
-  report.counters_help = text_in(*about, "help");
-  DeviceCounters counters;
-  counters.library = text_in(*about, "library");
-  counters.parameter = text_in(*about, "parameter");
-  if (const Value* packages = about->find("packages");
-      packages != nullptr && packages->is_array()) {
-    for (const Value& one : packages->as_array()) counters.packages.push_back(text_or_empty(one));
+/// The sanitizer and the library of counters that the configuration names, or those that were found.
+void find_tools(const BackendDescription& described, const BackendConfig* config,
+                BackendReport& report) {
+  DeviceSanitizer sanitizer = described.sanitizer;
+  DeviceCounters counters = described.counters;
+  if (config != nullptr) {
+    use_named_path(sanitizer, config->options);
+    find_library(counters, config->options, config->python);
   }
-  if (config != nullptr) use_named_library(counters, config->options, config->python);
-  if (expect_counters(counters)) report.counters = counters.library;
+  if (!expect_sanitizer(sanitizer)) sanitizer.path.clear();
+  if (!expect_counters(counters)) counters.path.clear();
+  report.sanitizer = sanitizer;
+  report.counters = counters;
 }
 
 BackendReport examine_backend(const Config& config, const Registry& registry,
@@ -144,8 +129,7 @@ BackendReport examine_backend(const Config& config, const Registry& registry,
   }
   const BackendConfig* own = device_config(config, name);
   if (own != nullptr && report.configured) report.wanted = own->devices;
-  find_sanitizer(described, own, report);
-  find_counters(described, own, report);
+  if (const auto typed = read_backend_description(described, name)) find_tools(*typed, own, report);
   std::filesystem::path library = own != nullptr ? own->library : "";
   if (library.empty()) {
     const auto found = registry.library(PluginKind::kBackend, name);
@@ -303,20 +287,16 @@ std::vector<DoctorFinding> findings_of(const BackendReport& report) {
                       report.compiler_trouble.empty() ? DoctorFinding::kGood : bad,
                       report.compiler_trouble.empty() ? report.compiler : report.compiler_trouble,
                       report.compiler_trouble.empty() ? "" : report.compiler_help});
-  if (report.supports_sanitizer) {
-    const bool found = !report.sanitizer.empty();
-    findings.push_back(
-        {report.backend + " sanitizer", found ? DoctorFinding::kGood : DoctorFinding::kNote,
-         found ? report.sanitizer : "none, so the tool sanitize has no answer on " + report.backend,
-         found ? "" : report.sanitizer_help});
-  }
-  if (report.supports_counters) {
-    const bool found = !report.counters.empty();
-    findings.push_back({report.backend + " counters",
+  const auto add_tool = [&](const char* name, const DeviceTool& tool, const std::string& without) {
+    if (tool.parameter.empty()) return;
+    const bool found = !tool.path.empty();
+    findings.push_back({report.backend + " " + name,
                         found ? DoctorFinding::kGood : DoctorFinding::kNote,
-                        found ? report.counters : "none, so profiles have no hardware counters",
-                        found ? "" : report.counters_help});
-  }
+                        found ? tool.path : without, found ? "" : tool.help});
+  };
+  add_tool("sanitizer", report.sanitizer,
+           "none, so the tool sanitize has no answer on " + report.backend);
+  add_tool("counters", report.counters, "none, so profiles have no hardware counters");
   std::size_t count = 0;
   if (const Value* devices = report.probe.find("devices")) {
     count = devices->as_array().size();
@@ -342,8 +322,8 @@ Value value_of(const BackendReport& report) {
                      {"trouble", report.trouble},
                      {"compiler", report.compiler},
                      {"compiler_trouble", report.compiler_trouble},
-                     {"sanitizer", report.sanitizer},
-                     {"counters", report.counters},
+                     {"sanitizer", report.sanitizer.path},
+                     {"counters", report.counters.path},
                      {"devices", devices != nullptr ? *devices : Value::array()}});
 }
 

@@ -20,12 +20,7 @@ struct BackendReport {
   std::string compiler;              ///< "NVRTC 13.0 builds for sm_90a"
   std::string compiler_trouble;      ///< error of the test build; "" if it succeeded
   std::string driver_help, compiler_help;
-  bool supports_sanitizer = false;  ///< a sanitizer of device code exists for this backend
-  std::string sanitizer;            ///< path of the program; "" if there is none
-  std::string sanitizer_help;       ///< how to install it
-  bool supports_counters = false;   ///< hone can read hardware counters of this backend's devices
-  std::string counters;             ///< path of the library; "" if there is none
-  std::string counters_help;        ///< how to install it
+  DeviceTool sanitizer, counters;  ///< path: "" if there is none that can be used
 };
 
 /// Theory of operation: hone itself uses no device. It starts `hone doctor --ask QUESTION` for each query, with a time limit of `seconds`. A driver that hangs or crashes costs only this answer, and no context remains.

@@ -97,7 +97,7 @@ class EvalCommand : public Command {
                   .value = "LIST"},
                  p_);
     options.flag(
-        {.name = "--again", .doc = "judge samples again that have a result (only for a level)"},
+        {.name = "--again", .doc = "judge again samples that have a result (only for a level)"},
         again_);
     config_.declare(options);
     options.flag(

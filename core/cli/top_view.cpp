@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
@@ -86,12 +85,10 @@ Value grown(const Value& now, const Value& before) {
   if (!before.is_map()) return now;
   const std::map<double, double> earlier = bucket_counts(before);
   Value buckets = Value::map();
-  for (const auto& [bound, count] : bucket_counts(now)) {
-    const auto above = earlier.upper_bound(bound);
+  for (const auto& [bound, count] : map_or_empty(member_or_nil(now, "buckets"))) {
+    const auto above = earlier.upper_bound(std::atof(bound.c_str()));
     const double less = above == earlier.begin() ? 0 : std::prev(above)->second;
-    char text[32];
-    std::snprintf(text, sizeof text, "%.17g", bound);
-    buckets.set(text, std::max(count - less, 0.0));
+    buckets.set(bound, std::max(number_or_0(count) - less, 0.0));
   }
   const auto difference = [&](const char* key) {
     return number_or_0(member_or_nil(now, key)) - number_or_0(member_or_nil(before, key));

@@ -70,22 +70,16 @@ double counting_seconds(const Verdict& verdict) {
   return std::min(kCountingSecondsMax, kStartOfPlayer + kPasses * kSlower * call_s);
 }
 
-void use_named_library(DeviceCounters& counters, const Value& options, const std::string& python) {
-  const Value* named = options.find(counters.parameter);
-  const bool is_named = named != nullptr && named->is_string() && !named->as_string().empty() &&
-                        named->as_string() != "auto";
-  if (is_named) {
-    counters.library = named->as_string();
-  } else if (counters.library.empty() && !python.empty()) {
-    counters.library = library_of_packages(python, counters.packages);
-  }
+void find_library(DeviceCounters& counters, const Value& options, const std::string& python) {
+  if (!use_named_path(counters, options) && counters.path.empty() && !python.empty())
+    counters.path = library_of_packages(python, counters.packages);
 }
 
 Status expect_counters(const DeviceCounters& counters) {
-  if (is_file(counters.library)) return {};
-  return failed_precondition((counters.library.empty()
+  if (is_file(counters.path)) return {};
+  return failed_precondition((counters.path.empty()
                                   ? std::string("no library that reads hardware counters was found")
-                                  : "found no file " + counters.library) +
+                                  : "found no file " + counters.path) +
                              "; " + counters.help);
 }
 
@@ -96,7 +90,7 @@ Result<std::vector<LaunchCounters>> count_on_device(
     const std::function<void(Process*)>& running) {
   PlayerRequest asked;
   asked.service = "count";
-  asked.tool = options.counters.library;
+  asked.tool = options.counters.path;
   asked.request = call.request;
   asked.request.set("artifact", Value::bytes(artifact))
       .set("harness", Value::bytes(sweep.harness))
@@ -107,7 +101,7 @@ Result<std::vector<LaunchCounters>> count_on_device(
               ask_player(launcher, options, spec, hidden_nodes, asked, running));
   if (!answer.bytes) {
     return failed_precondition(answer.was_starved
-                                   ? "other work of the machine used the processor's cores"
+                                   ? "other processes used the processor's cores; profile again"
                                    : "the kernel did not finish while its counters were read");
   }
   return read_counters(

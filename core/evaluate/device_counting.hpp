@@ -10,7 +10,7 @@
 #include "evaluate/options.hpp"
 #include "evaluate/player_process.hpp"
 #include "examine/device_calls.hpp"
-#include "examine/launch_counters.hpp"
+#include "model/launch_counters.hpp"
 #include "model/verdict.hpp"
 
 namespace hone {
@@ -20,7 +20,7 @@ double counting_seconds(const Verdict& verdict);
 
 /// Takes the library that the backend's `options` name. If they say "auto" and the backend found none, searches in the
 /// packages of the interpreter `python`; empty: there is none.
-void use_named_library(DeviceCounters& counters, const Value& options, const std::string& python);
+void find_library(DeviceCounters& counters, const Value& options, const std::string& python);
 
 /// failed_precondition: there is no library that reads counters; the message says how to install it.
 Status expect_counters(const DeviceCounters& counters);

@@ -57,15 +57,8 @@ Result<SanitizerReply> read_reply(const std::string& bytes) {
 
 }  // namespace
 
-void use_named_program(DeviceSanitizer& sanitizer, const Value& options) {
-  const Value* named = options.find(sanitizer.parameter);
-  if (named == nullptr || !named->is_string()) return;
-  if (!named->as_string().empty() && named->as_string() != "auto")
-    sanitizer.program = named->as_string();
-}
-
 Status expect_sanitizer(const DeviceSanitizer& sanitizer) {
-  const std::filesystem::path program = sanitizer.program;
+  const std::filesystem::path program = sanitizer.path;
   std::error_code ignored;
   if (program.is_absolute() && std::filesystem::is_regular_file(program, ignored) &&
       ::access(program.c_str(), X_OK) == 0)
@@ -86,7 +79,7 @@ Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOpt
                                           const std::function<void(Process*)>& running) {
   PlayerRequest asked;
   asked.service = "sanitize";
-  asked.tool = options.sanitizer.program;
+  asked.tool = options.sanitizer.path;
   asked.request = request_of(options, program, artifact);
   asked.seconds = sanitizer_seconds(options.sanitizer);
   HONE_ASSIGN(const PlayerAnswer answer,

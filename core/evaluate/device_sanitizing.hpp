@@ -25,9 +25,6 @@ struct SanitizerReply {
   bool was_starved = false;
 };
 
-/// Takes the program that the backend's `options` name, unless they say "auto".
-void use_named_program(DeviceSanitizer& sanitizer, const Value& options);
-
 /// failed_precondition: the sanitizer's program is missing; the message says how to install it.
 Status expect_sanitizer(const DeviceSanitizer& sanitizer);
 

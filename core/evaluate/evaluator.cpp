@@ -118,7 +118,7 @@ ProfileCounters counted(Device& device, const Job& job, const Verdict& verdict, 
   if (isolation < IsolationLevel::kPrivate)
     return {{}, "hardware counters need isolation 'private'; hone doctor says what is missing"};
   if (job.deadline_s - monotonic_s() < seconds + kWaitForDevice)
-    return {{}, "too little of the call's time was left to read hardware counters"};
+    return {{}, "too little time was left before the call's deadline to read hardware counters"};
   const auto call = counting_call(*job.submission.task, job.plan, facts, options);
   if (!call) return {{}, call.error().message};
   auto found = device.count(tool_job(job), *call, seconds);

@@ -1,15 +1,11 @@
 #include "examine/profile.hpp"
 
-#include <cmath>
-
 #include "examine/findings.hpp"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kFindingsMax = 3;
-
-Value number_or_nil(double number) { return std::isfinite(number) ? Value(number) : Value(); }
 
 Value shape_value(const std::uint32_t (&shape)[3]) {
   return Value::array({std::int64_t{shape[0]}, std::int64_t{shape[1]}, std::int64_t{shape[2]}});
@@ -27,7 +23,7 @@ Value accesses_value(const ProfileInput& input) {
 /// nil: the launch was not counted.
 Value counters_value(const ProfileInput& input, std::size_t launch) {
   const std::vector<LaunchCounters>& counted = input.counters.launches;
-  return launch < counted.size() ? launch_counters_to_value(counted[launch]) : Value();
+  return launch < counted.size() ? facts_of_launch(counted[launch]) : Value();
 }
 
 Value launches_value(const ProfileInput& input) {
@@ -61,22 +57,22 @@ Value profile_facts(const ProfileInput& input) {
                      {"interval", Value::array({speedup.low, speedup.high})},
                      {"flags", texts_value(speedup.flags)},
                      {"bytes", figures.bytes},
-                     {"bytes_per_second", number_or_nil(figures.bytes_per_second)},
-                     {"memory_share", number_or_nil(figures.memory_share)},
-                     {"peak_bytes_per_second", number_or_nil(figures.peak_bytes_per_second)},
-                     {"flops", number_or_nil(figures.flops)},
-                     {"flops_per_second", number_or_nil(figures.flops_per_second)},
-                     {"flops_share", number_or_nil(figures.flops_share)},
-                     {"peak_flops_per_second", number_or_nil(figures.peak_flops_per_second)},
-                     {"intensity", number_or_nil(figures.intensity)},
-                     {"cycles_per_output", number_or_nil(figures.cycles_per_output)},
+                     {"bytes_per_second", finite_or_nil(figures.bytes_per_second)},
+                     {"memory_share", finite_or_nil(figures.memory_share)},
+                     {"peak_bytes_per_second", finite_or_nil(figures.peak_bytes_per_second)},
+                     {"flops", finite_or_nil(figures.flops)},
+                     {"flops_per_second", finite_or_nil(figures.flops_per_second)},
+                     {"flops_share", finite_or_nil(figures.flops_share)},
+                     {"peak_flops_per_second", finite_or_nil(figures.peak_flops_per_second)},
+                     {"intensity", finite_or_nil(figures.intensity)},
+                     {"cycles_per_output", finite_or_nil(figures.cycles_per_output)},
                      {"loops", std::move(loops)},
                      {"kernels", std::move(kernels)},
                      {"accesses", accesses_value(input)},
                      {"launches", launches_value(input)},
-                     {"moved_bytes", number_or_nil(figures.moved_bytes)},
-                     {"moved_bytes_per_second", number_or_nil(figures.moved_bytes_per_second)},
-                     {"moved_share", number_or_nil(figures.moved_share)},
+                     {"moved_bytes", finite_or_nil(figures.moved_bytes)},
+                     {"moved_bytes_per_second", finite_or_nil(figures.moved_bytes_per_second)},
+                     {"moved_share", finite_or_nil(figures.moved_share)},
                      {"counters_problem",
                       input.counters.problem.empty() ? Value() : Value(input.counters.problem)},
                      {"findings", std::move(findings)},

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "examine/code_report.hpp"
-#include "examine/launch_counters.hpp"
+#include "examine/launch_facts.hpp"
 #include "model/plan.hpp"
 #include "model/task.hpp"
 #include "model/verdict.hpp"

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -104,16 +103,16 @@ void unpack_cell(sqlite3_context* context, int, sqlite3_value** cells) {
 
 /// "file:…?immutable=1": SQLite then reads the file alone, without locks and without its log.
 std::string immutable_uri(const std::filesystem::path& path) {
-  constexpr std::string_view kPlain = "/-._~";
   std::string uri = "file://";
-  const std::string absolute = std::filesystem::absolute(path).string();
-  for (const char c : absolute) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       kPlain.find(c) != std::string_view::npos;
-    char escaped[4];
-    std::snprintf(escaped, sizeof escaped, "%%%02X",
-                  static_cast<unsigned>(static_cast<unsigned char>(c)));
-    uri += plain ? std::string(1, c) : std::string(escaped);
+  for (const char c : std::filesystem::absolute(path).string()) {
+    if (c == '%')
+      uri += "%25";
+    else if (c == '?')
+      uri += "%3f";
+    else if (c == '#')
+      uri += "%23";
+    else
+      uri += c;
   }
   return uri + "?immutable=1";
 }

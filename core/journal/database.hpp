@@ -17,7 +17,7 @@ struct sqlite3_stmt;
 
 namespace hone {
 
-/// The journal is damaged: stored data differs from what was written.
+/// The journal's file or its write-ahead log is damaged.
 inline Error damaged_journal(std::string message) {
   return {Code::kFailedPrecondition, std::move(message), ErrorCause::kDamagedJournal};
 }

@@ -18,7 +18,7 @@ constexpr const char* kEpisodeColumns =
     "parent_turn, state, fingerprint, changed_at, intent_turn, intent_action, intent_seed, turns, "
     "held, ";
 
-/// The error for a row whose checksum does not match.
+/// The error for an episode with a row that is damaged or missing.
 Error damaged(const Database& database, std::uint64_t episode, const std::string& what) {
   char name[32];
   std::snprintf(name, sizeof name, "episode %016llx", static_cast<unsigned long long>(episode));

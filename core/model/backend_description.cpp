@@ -139,13 +139,17 @@ Status read_devices(Fields& f, BackendDescription& d) {
   return {};
 }
 
+void read_tool(Fields& f, const char* path, DeviceTool& tool) {
+  tool.parameter = f.text("parameter");
+  tool.path = f.text(path);
+  tool.help = f.text("help");
+}
+
 Status read_sanitizer(Fields& f, BackendDescription& d) {
   const Value* about = f.map_or_null("sanitizer");
   if (about == nullptr) return {};
   Fields inside = f.inside("sanitizer", *about);
-  d.sanitizer.parameter = inside.text("parameter");
-  d.sanitizer.program = inside.text("program");
-  d.sanitizer.help = inside.text("help");
+  read_tool(inside, "program", d.sanitizer);
   const Value* runs = inside.array("runs");
   HONE_TRY(inside.finish_loosely());
   for (std::size_t i = 0; i < runs->as_array().size(); ++i) {
@@ -163,14 +167,19 @@ Status read_counters(Fields& f, BackendDescription& d) {
   const Value* about = f.map_or_null("counters");
   if (about == nullptr) return {};
   Fields inside = f.inside("counters", *about);
-  d.counters.parameter = inside.text("parameter");
-  d.counters.library = inside.text("library");
-  d.counters.help = inside.text("help");
+  read_tool(inside, "library", d.counters);
   d.counters.packages = inside.texts_or("packages", {});
   return inside.finish_loosely();
 }
 
 }  // namespace
+
+bool use_named_path(DeviceTool& tool, const Value& options) {
+  const std::string named = text_or_empty(member_or_nil(options, tool.parameter));
+  if (named.empty() || named == "auto") return false;
+  tool.path = named;
+  return true;
+}
 
 const std::vector<std::string>& shared_backend_keys() {
   static const std::vector<std::string> keys{"devices", "isolation", "module_isolation",

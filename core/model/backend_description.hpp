@@ -45,26 +45,30 @@ struct BackendParameter {
 /// The names of keys that hone itself reads in a backend's section. A backend's parameters have other names.
 const std::vector<std::string>& shared_backend_keys();
 
+/// A program or library of the vendor that a tool of hone needs.
+struct DeviceTool {
+  std::string
+      parameter;  ///< key of the backend's section that can name another one; empty: not supported
+  std::string path;  ///< absolute; empty: none was found
+  std::string help;  ///< how to install it
+};
+
 /// A program that checks the memory accesses of device code.
-struct DeviceSanitizer {
+struct DeviceSanitizer : DeviceTool {
   struct Run {
     std::string name;                    ///< "memcheck"
     std::vector<std::string> arguments;  ///< "{report}" stands for the report's path
   };
-  std::string parameter;  ///< key of the backend's section that can name another program
-  std::string program;    ///< absolute path; empty: none was found
-  std::string help;       ///< how to install it
   std::vector<Run> runs;  ///< empty: the backend supports no sanitizer
 };
 
 /// A library that reads a device's hardware counters.
-struct DeviceCounters {
-  std::string
-      parameter;  ///< key of the backend's section that can name another library; empty: not supported
-  std::string library;                ///< absolute path; empty: none was found
-  std::string help;                   ///< how to install it
+struct DeviceCounters : DeviceTool {
   std::vector<std::string> packages;  ///< its paths in Python's site-packages
 };
+
+/// Takes the path that the backend's `options` name, unless they say "auto". Returns whether they name one.
+bool use_named_path(DeviceTool& tool, const Value& options);
 
 /// hone_backend_factory::describe, in core/include/hone/backend.h, documents each member.
 struct BackendDescription {

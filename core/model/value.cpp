@@ -1,6 +1,7 @@
 // Constructors and accessors of Value.
 #include "model/value.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "base/assert.hpp"
@@ -99,6 +100,8 @@ double number_or_nan(const Value& value) {
 }
 
 std::string text_or_empty(const Value& value) { return value.is_string() ? value.as_string() : ""; }
+
+Value finite_or_nil(double number) { return std::isfinite(number) ? Value(number) : Value(); }
 
 const Value::Array& list_or_empty(const Value& value) {
   static const Value::Array none;

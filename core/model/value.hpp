@@ -97,6 +97,8 @@ const Value& member_or_nil(const Value& map, std::string_view key);
 double number_or_nan(const Value& value);
 /// The text; "" if the value is none.
 std::string text_or_empty(const Value& value);
+/// nil if the number is NaN or infinite.
+Value finite_or_nil(double number);
 const Value::Array& list_or_empty(const Value& value);
 const Value::Map& map_or_empty(const Value& value);
 

@@ -1,10 +1,10 @@
 #include "player/count.hpp"
 
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "base/files.hpp"
+#include "model/launch_counters.hpp"
 #include "player/cache_sweep.hpp"
 #include "player/calls.hpp"
 #include "plugin/call.hpp"
@@ -16,23 +16,6 @@ namespace {
 constexpr std::uint32_t kLaunchesMax = 64;  // of a call
 constexpr std::uint32_t kSweeps = 1;        // launches of a pass before those of the call
 constexpr int kPassesMax = 64;              // hone's set of counters needs fewer than ten
-
-Value number_or_nil(double number) { return std::isfinite(number) ? Value(number) : Value(); }
-
-Value value_of(const hone_launch_counters& c) {
-  return Value::map({{"seconds", number_or_nil(c.seconds)},
-                     {"memory_read_bytes", number_or_nil(c.memory_read_bytes)},
-                     {"memory_written_bytes", number_or_nil(c.memory_written_bytes)},
-                     {"cache_read_bytes", number_or_nil(c.cache_read_bytes)},
-                     {"cache_written_bytes", number_or_nil(c.cache_written_bytes)},
-                     {"load_sectors", number_or_nil(c.load_sectors)},
-                     {"load_requests", number_or_nil(c.load_requests)},
-                     {"store_sectors", number_or_nil(c.store_sectors)},
-                     {"store_requests", number_or_nil(c.store_requests)},
-                     {"local_bytes", number_or_nil(c.local_bytes)},
-                     {"bank_conflicts", number_or_nil(c.bank_conflicts)},
-                     {"active_warps", number_or_nil(c.active_warps)}});
-}
 
 /// In each pass, empties the cache and makes the launches of the call. Rationale: begin_pass leaves data in the cache
 /// that the first kernel would have to write back (docs/adr/0049), so the sweep runs after it.
@@ -58,8 +41,9 @@ Result<Value> counted(CallPlayer& player, hone_counters* counters, const Value& 
   const Value& call = calls.front();
   const std::size_t launches = list_in(call, "launches").size();
   if (launches > kLaunchesMax) {
-    return failed_precondition("a call has " + std::to_string(launches) +
-                               " launches; hone counts in at most " + std::to_string(kLaunchesMax));
+    return failed_precondition("found " + std::to_string(launches) +
+                               " launches in a call, expected at most " +
+                               std::to_string(kLaunchesMax));
   }
   HONE_TRY(write_file(kArtifactFile, request.find("artifact")->as_bytes()));
   HONE_TRY(player.load(request));
@@ -75,7 +59,7 @@ Result<Value> counted(CallPlayer& player, hone_counters* counters, const Value& 
     hone_error error = empty_error();
     HONE_TRY(checked(player.table().read_counters(counters, kSweeps + i, &found, &error), error,
                      "read counters"));
-    list.push(value_of(found));
+    list.push(launch_counters_to_value(found));
   }
   return list;
 }

@@ -466,28 +466,28 @@ TEST(Profile, TrafficAtTheLimit_IsTheFirstFindingWithItsCause) {
   EXPECT_THAT(first_finding(input), testing::HasSubstr("read each element once"));
 }
 
-TEST(Profile, TrafficOfTheLeastBytes_IsNoFinding) {
+/// All findings of a kernel with one launch that takes this time and has these counters.
+std::vector<std::string> findings_with(double time_us, const LaunchCounters& launch) {
   const Task task = scale_task(1'000'000);
-  const Verdict verdict = timed_verdict(10);
+  const Verdict verdict = timed_verdict(time_us);
   const Plan plan = plan_of("4000", "256");
   ProfileInput input = {.task = task, .verdict = verdict, .device = device(), .plan = &plan};
-  input.counters.launches = {counted(4, 4.1e6, 4e6)};
-  for (const std::string& text : profile_findings(input, profile_figures(input), 9))
+  input.counters.launches = {launch};
+  return profile_findings(input, profile_figures(input), 9);
+}
+
+TEST(Profile, TrafficOfTheLeastBytes_IsNoFinding) {
+  for (const std::string& text : findings_with(10, counted(4, 4.1e6, 4e6)))
     EXPECT_THAT(text, testing::Not(testing::HasSubstr("times the least")));
 }
 
 TEST(Profile, ScatteredLoads_AreCounted) {
-  const Task task = scale_task(1'000'000);
-  const Verdict verdict = timed_verdict(100);
-  const Plan plan = plan_of("4000", "256");
-  ProfileInput input = {.task = task, .verdict = verdict, .device = device(), .plan = &plan};
-  input.counters.launches = {counted(90, 4e6, 4e6)};
-  EXPECT_THAT(profile_findings(input, profile_figures(input), 9),
+  EXPECT_THAT(findings_with(100, counted(90, 4e6, 4e6)),
               testing::Contains(testing::HasSubstr("touches 32 sectors of 32 bytes on average")));
 }
 
 TEST(Profile, CountersThatAreMissingOrSenseless_AreNil) {
-  const Value value = launch_counters_to_value(
+  const Value value = facts_of_launch(
       launch_counters_of(Value::map({{"seconds", -1}, {"memory_read_bytes", "many"}})));
   for (const auto& [name, one] : value.as_map()) EXPECT_EQ(one, Value()) << name;
   EXPECT_FALSE(memory_bytes({}).has_value());

@@ -13,9 +13,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import Any
 
 import hone
 from simulate import count, duration
@@ -69,6 +71,15 @@ def prepare(endpoint: str) -> None:
         play(client, "evaluations", f"{os.getpid()}-prepare", SOURCE.read_text(), {})
 
 
+def guarded(loop: Callable[[Any, int], None], ready: Barrier, given: Any, thread: int) -> None:
+    """Runs a thread's loop. If it fails, the others do not wait for it."""
+    try:
+        loop(given, thread)
+    except BaseException:
+        ready.abort()
+        raise
+
+
 def work(
     endpoints: str | list[str],
     kind: str,
@@ -110,16 +121,11 @@ def work(
             total += got if first <= time.monotonic() <= first + seconds else 0
         counts.append(total)
 
-    def guarded(client: hone.Client, thread: int) -> None:
-        try:
-            loop(client, thread)
-        except BaseException:
-            ready.abort()  # the others must not wait for this one
-            raise
-
     try:
         with hone.connect(endpoints) as client:
-            running = [threading.Thread(target=guarded, args=(client, thread)) for thread in range(threads)]
+            running = [
+                threading.Thread(target=guarded, args=(loop, ready, client, thread)) for thread in range(threads)
+            ]
             for one in running:
                 one.start()
             with contextlib.suppress(threading.BrokenBarrierError):
@@ -139,21 +145,29 @@ def work(
         done.put(sum(counts) if len(counts) == threads else None)
 
 
+def results_of(
+    target: Callable[..., None], arguments: tuple[Any, ...], workers: int, parties: int, limit_s: float
+) -> list[Any]:
+    """What each worker process puts into its queue. `parties`: threads that wait at the barrier."""
+    context = multiprocessing.get_context("spawn")
+    done, ready = context.Queue(), context.Barrier(parties)
+    processes = [context.Process(target=target, args=(*arguments, ready, done)) for _ in range(workers)]
+    for one in processes:
+        one.start()
+    results = [done.get(timeout=limit_s) for _ in processes]
+    for one in processes:
+        one.join()
+    if None in results:
+        raise SystemExit("a worker failed; its message is above")
+    return results
+
+
 def rate(endpoints: str | list[str], kind: str, options: argparse.Namespace) -> float:
     """Requests or evaluations per second of all workers."""
-    context = multiprocessing.get_context("spawn")
-    done = context.Queue()
-    ready = context.Barrier(options.workers * (options.at_once + 1))
     seconds = options.seconds if kind == "requests" else options.evaluation_seconds
-    arguments = (endpoints, kind, options.worker_cores, options.at_once, seconds, ready, done)
-    workers = [context.Process(target=work, args=arguments) for _ in range(options.workers)]
-    for worker in workers:
-        worker.start()
-    counts = [done.get(timeout=READY_S + seconds + 120) for _ in workers]
-    for worker in workers:
-        worker.join()
-    if None in counts:
-        raise SystemExit("a worker failed; its message is above")
+    arguments = (endpoints, kind, options.worker_cores, options.at_once, seconds)
+    parties = options.workers * (options.at_once + 1)
+    counts = results_of(work, arguments, options.workers, parties, READY_S + seconds + 120)
     if sum(counts) == 0:
         raise SystemExit(f"no {kind} ended within {seconds:g} s; measure for longer")
     return sum(counts) / seconds
@@ -214,17 +228,11 @@ def work_paired(
                     rates[pair][which] += total / (time.monotonic() - start)
         ended.append(thread)
 
-    def guarded(clients: list[hone.Client], thread: int) -> None:
-        try:
-            loop(clients, thread)
-        except BaseException:
-            ready.abort()
-            raise
-
     try:
         with contextlib.ExitStack() as stack:
             clients = [stack.enter_context(hone.connect(one)) for one in endpoints]
-            running = [threading.Thread(target=guarded, args=(clients, thread)) for thread in range(threads)]
+            given = [(loop, ready, clients, thread) for thread in range(threads)]
+            running = [threading.Thread(target=guarded, args=one) for one in given]
             for one in running:
                 one.start()
             for one in running:
@@ -241,18 +249,9 @@ def paired(name: str, one: str | list[str], other: str | list[str], options: arg
     Both rounds of a pair are close in time, so slow changes of the machine change both rates.
     """
     print(f"{name}: {options.pairs} pairs of rounds", file=sys.stderr)
-    context = multiprocessing.get_context("spawn")
-    done = context.Queue()
-    ready = context.Barrier(options.workers * options.at_once)
-    arguments = ([one, other], options.worker_cores, options.at_once, options.pairs, options.pair_seconds, ready, done)
-    workers = [context.Process(target=work_paired, args=arguments) for _ in range(options.workers)]
-    for worker in workers:
-        worker.start()
-    results = [done.get(timeout=READY_S + 4 * options.pairs * options.pair_seconds) for _ in workers]
-    for worker in workers:
-        worker.join()
-    if None in results:
-        raise SystemExit("a worker failed; its message is above")
+    arguments = ([one, other], options.worker_cores, options.at_once, options.pairs, options.pair_seconds)
+    limit_s = READY_S + 4 * options.pairs * options.pair_seconds
+    results = results_of(work_paired, arguments, options.workers, options.workers * options.at_once, limit_s)
     ones, others = ([sum(rates[pair][which] for rates in results) for pair in range(options.pairs)] for which in (0, 1))
     ratios = [b / a for a, b in zip(ones, others, strict=True)]
     quartiles = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3

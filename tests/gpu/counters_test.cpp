@@ -27,7 +27,7 @@ class CountersOnDevice : public testing::Test {
     folder_ = std::make_unique<ScratchFolder>(std::move(ScratchFolder::make()).value());
     std::filesystem::permissions(folder_->path(), std::filesystem::perms(0755));
     EvaluatorOptions options = emulated_options("cuda");
-    options.counters.library = folder_->path() / "libcupti.so";
+    options.counters.path = folder_->path() / "libcupti.so";
     launcher_ = std::move(Launcher::start({})).value();
     auto evaluator = make_evaluator(*launcher_, std::move(options), "emulated");
     ASSERT_TRUE(evaluator) << evaluator.error().message;
@@ -146,11 +146,11 @@ TEST(CounterLibrary, InPackagesOfTheInterpreter_IsFound) {
   counters.parameter = "cupti";
   counters.packages = {"nvidia/cu13/lib/libcupti.so.13"};
   const std::string python = folder->path() / "bin/python";
-  use_named_library(counters, Value::map(), python);
-  EXPECT_EQ(counters.library, (packages / "libcupti.so.13").string());
+  find_library(counters, Value::map(), python);
+  EXPECT_EQ(counters.path, (packages / "libcupti.so.13").string());
   EXPECT_TRUE(expect_counters(counters));
-  use_named_library(counters, Value::map({{"cupti", "/nowhere/libcupti.so"}}), python);
-  EXPECT_EQ(counters.library, "/nowhere/libcupti.so") << "a named library comes first";
+  find_library(counters, Value::map({{"cupti", "/nowhere/libcupti.so"}}), python);
+  EXPECT_EQ(counters.path, "/nowhere/libcupti.so") << "a named library comes first";
   EXPECT_THAT(expect_counters(counters).error().message, HasSubstr("/nowhere/libcupti.so"));
 }
 

@@ -26,14 +26,14 @@ class SanitizedGpu {
   explicit SanitizedGpu(std::vector<std::string> off = {}, bool linked = false)
       : folder_(std::move(ScratchFolder::make()).value()) {
     EvaluatorOptions options = emulated_options("cuda");
-    options.sanitizer.program = folder_.path() / "pretend_sanitizer";
-    std::filesystem::copy_file(build_dir() / "tests/pretend_sanitizer", options.sanitizer.program);
+    options.sanitizer.path = folder_.path() / "pretend_sanitizer";
+    std::filesystem::copy_file(build_dir() / "tests/pretend_sanitizer", options.sanitizer.path);
     std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
     if (linked) {
       links_ = std::move(ScratchFolder::make()).value();
       const std::filesystem::path link = links_->path() / "compute-sanitizer";
-      std::filesystem::create_symlink(options.sanitizer.program, link);
-      options.sanitizer.program = link;
+      std::filesystem::create_symlink(options.sanitizer.path, link);
+      options.sanitizer.path = link;
     }
     if (auto without = Defences::without(off)) options.measure.defences = *without;
     auto launcher = Launcher::start({});
@@ -252,16 +252,16 @@ TEST(SanitizeTool, SubmissionThatCannotBeExamined_GetsTheReason) {
     return can ? "" : can.error().message;
   };
   EvaluatorOptions options = emulated_options("cuda");
-  options.sanitizer.program = "";
+  options.sanitizer.path = "";
   EXPECT_THAT(why(options, "cuda"), HasSubstr("cuda-sanitizer-13-0"));
   EXPECT_THAT(why(options, "cuda"), HasSubstr("cuda.compute_sanitizer"));
-  options.sanitizer.program = "/no/such/compute-sanitizer";
+  options.sanitizer.path = "/no/such/compute-sanitizer";
   EXPECT_THAT(why(options, "cuda"), HasSubstr("cannot run /no/such/compute-sanitizer"));
-  options.sanitizer.program = "compute-sanitizer";
+  options.sanitizer.path = "compute-sanitizer";
   EXPECT_THAT(why(options, "cuda"), HasSubstr("cannot run compute-sanitizer"));
-  options.sanitizer.program = build_dir();
+  options.sanitizer.path = build_dir();
   EXPECT_THAT(why(options, "cuda"), HasSubstr("cannot run /")) << "it is a folder";
-  options.sanitizer.program = build_dir() / "tests/pretend_sanitizer";
+  options.sanitizer.path = build_dir() / "tests/pretend_sanitizer";
   EXPECT_EQ(why(options, "cuda"), "");
   EXPECT_THAT(why(options, "python"), HasSubstr("the submission is a Python module"));
   EXPECT_THAT(why(options, "cuda", IsolationLevel::kFiltered),

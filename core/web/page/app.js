@@ -219,11 +219,14 @@ function histogram(of) {
       height: (((height - 2) * n) / top).toFixed(1), class: bound <= 1 ? "bar low" : "bar"})));
 }
 
+/** [[bound, count]] of a histogram's cumulative buckets, in rising order. */
+const sortedBuckets = (of) => entries(of.buckets).map(([bound, n]) => [Number(bound), num(n)]).sort((a, b) => a[0] - b[0]);
+
 /** The upper bound of the bucket in which a quantile lies. */
 function quantile(of, q) {
   const total = num(of && of.count);
   if (!total) return null;
-  const cumulative = entries(of.buckets).map(([bound, n]) => [Number(bound), num(n)]).sort((a, b) => a[0] - b[0]);
+  const cumulative = sortedBuckets(of);
   for (const [bound, n] of cumulative) if (n >= q * total) return bound;
   return cumulative.length ? cumulative.at(-1)[0] : null;
 }
@@ -491,10 +494,9 @@ function record(reply) {
 /** The values that a histogram has got since an earlier state of it. Its cumulative buckets {bound: count} have only bounds with values. */
 function grown(now, before) {
   if (!before) return now;
-  const sorted = (of) => entries(of.buckets).map(([bound, n]) => [Number(bound), num(n)]).sort((a, b) => a[0] - b[0]);
-  const earlier = sorted(before), buckets = {};
+  const earlier = sortedBuckets(before), buckets = {};
   let at = 0, less = 0;
-  for (const [bound, n] of sorted(now)) {
+  for (const [bound, n] of sortedBuckets(now)) {
     while (at < earlier.length && earlier[at][0] <= bound) less = earlier[at++][1];
     buckets[bound] = Math.max(n - less, 0);
   }

@@ -243,7 +243,7 @@ def play(
     turn = ray.get(hone.start.remote(task, seed=seed, group=group))
     try:
         while True:
-            messages = list(with_tools(turn["messages"], turn.get("tools", [])))
+            messages = list(with_tools(turn["messages"], turn["tools"]))
             while not turn["ended"]:
                 answer = model(messages)
                 turn = ray.get(hone.respond.remote(turn["episode"], answer))

@@ -55,19 +55,20 @@ class _Link:
         batched: Whether SkyRL generates one answer only.
         record: The record of the episode.
         retries: How often a lost episode is generated again.
-        spent: How often it was.
     """
 
     group: str | None
     batched: bool = False
     record: Record | None = None
     retries: int = 0
-    spent: int = 0
 
-    @property
-    def may_retry(self) -> bool:
-        """Whether the episode ended because its server was unavailable, and may be repeated."""
-        return self.record is not None and self.record.unavailable and self.spent < self.retries
+    def may_retry(self, spent: int) -> bool:
+        """Whether the episode ended because its server was unavailable, and may be repeated.
+
+        Args:
+            spent: How often it was.
+        """
+        return self.record is not None and self.record.unavailable and spent < self.retries
 
 
 class HoneEnv(BaseTextEnv):  # type: ignore[misc]
@@ -229,12 +230,10 @@ class Masked:
         named = {"disable_tqdm": disable_tqdm}
         named = {name: named[name] for name in named if name in inspect.signature(inner).parameters}
         output = await inner(batch, **named)
-        for _ in range(max((one.retries for one in links), default=0)):
-            lost = [at for at, one in enumerate(links) if one.may_retry]
+        for spent in range(max((one.retries for one in links), default=0)):
+            lost = [at for at, one in enumerate(links) if one.may_retry(spent)]
             if not lost:
                 break
-            for at in lost:
-                links[at].spent += 1
             again = await inner(_only(batch, lost, len(ids)), **named)
             _replace(output, again, lost, len(ids))
         zeroes = bool(getattr(config, "zero_reward_on_non_stop", False))
