@@ -69,7 +69,7 @@ class Stopped : public testing::TestWithParam<Attack> {
     EXPECT_EQ(difference(Court::without({}).judge_honest(), {{Outcome::kCorrect}}), "");
   }
 };
-TEST_P(Stopped, WithEveryDefence) {
+TEST_P(Stopped, EveryDefenceOn_AttackIsStopped) {
   // A gain would come every time; a figure that the machine's other work has spoilt does not.
   std::string last = "not tried";
   for (std::uint64_t i = 0; i < kTries && !last.empty(); ++i) {
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Untimed, Stopped, testing::ValuesIn(all_that(false, &At
 
 #if defined(HONE_TEST_BUILD)
 class StoppedByEither : public testing::TestWithParam<Attack> {};
-TEST_P(StoppedByEither, WithoutTheOther) {
+TEST_P(StoppedByEither, OneDefenceOff_OtherStopsTheAttack) {
   const auto verdict = Court::without(GetParam().alone).judge(GetParam(), kSeed);
   EXPECT_EQ(difference(verdict, {{Outcome::kWrong, Outcome::kCrashed}, ""}), "");
 }
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Adversarial, StoppedByEither,
                          testing::ValuesIn(those_that(&Attack::alone)), name_of);
 
 class Succeeds : public testing::TestWithParam<Attack> {};
-TEST_P(Succeeds, WithoutTheDefence) {
+TEST_P(Succeeds, DefenceOff_AttackSucceeds) {
   // For the same reason, and it takes luck, too: one in three, or in twenty where two strangers keep
   // each core busy.
   constexpr std::uint64_t kTriesToSucceed = 100;

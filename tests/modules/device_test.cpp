@@ -87,14 +87,14 @@ class DeviceModules : public BesideADevice, public testing::WithParamInterface<C
 std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 
 class DeviceModuleSubmissions : public DeviceModules {};
-TEST_P(DeviceModuleSubmissions, AreJudged) {
+TEST_P(DeviceModuleSubmissions, Submission_GetsTheExpectedVerdict) {
   EXPECT_EQ(judged(kHere / "submissions", GetParam(), {}, GetParam().expected), "");
 }
 INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleSubmissions, testing::ValuesIn(kSubmissions),
                          name_of);
 
 class DeviceModuleBaselines : public DeviceModules {};
-TEST_P(DeviceModuleBaselines, MayBeCompiled) {
+TEST_P(DeviceModuleBaselines, TaskWithACompiledBaseline_IsJudgedAndLogged) {
   set_up_log(LogLevel::kInfo, false);
   testing::internal::CaptureStderr();
   EXPECT_EQ(judged(kHere / "submissions", GetParam(), {}, GetParam().expected), "");
@@ -240,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsOnALackingMachine,
                          name_of);
 
 class DeviceModuleCheats : public DeviceModules {};
-TEST_P(DeviceModuleCheats, AreStopped) {
+TEST_P(DeviceModuleCheats, EveryDefenceOn_AttackIsStopped) {
   std::string difference = "not tried";
   for (int i = 0; i < (GetParam().races ? kRaces : 1) && !difference.empty(); ++i) {
     const auto verdict = verdict_on(device_machine({}), "cuda", kDeviceAttacks, GetParam());
@@ -261,8 +261,8 @@ std::vector<Case> those_that_succeed() {
                [](const Case& one) { return !one.off.empty(); });
   return chosen;
 }
-class DeviceModuleCheatsThat : public DeviceModules {};
-TEST_P(DeviceModuleCheatsThat, SucceedWithoutTheDefence) {
+class DeviceModuleCheatsUndefended : public DeviceModules {};
+TEST_P(DeviceModuleCheatsUndefended, DefenceOff_AttackSucceeds) {
   if (on_cuda()) GTEST_SKIP() << "how late outputs may come there depends on the reference's time";
   // Some win a race with the judge, not every time.
   std::string difference = "not tried";
@@ -270,8 +270,8 @@ TEST_P(DeviceModuleCheatsThat, SucceedWithoutTheDefence) {
     difference = judged(kDeviceAttacks, GetParam(), GetParam().off, GetParam().without);
   EXPECT_EQ(difference, "");
 }
-INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsThat, testing::ValuesIn(those_that_succeed()),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsUndefended,
+                         testing::ValuesIn(those_that_succeed()), name_of);
 
 /// Emulated work takes no time, so that there is nothing to slow. On a device a round of milliseconds has to be slowed by
 /// more than rounds that do nothing then differ by.
@@ -282,7 +282,7 @@ class DeviceModuleCheatsOnADevice : public DeviceModules {
     if (!IsSkipped() && !on_cuda()) GTEST_SKIP() << "needs a device that does its work in time";
   }
 };
-TEST_P(DeviceModuleCheatsOnADevice, AreStoppedOrGain) {
+TEST_P(DeviceModuleCheatsOnADevice, SlowedBaseline_GainsOnlyWithoutTheDefences) {
   Case honest = GetParam();
   honest.name = "model";
   Expected faster{{kCorrect}};
@@ -299,7 +299,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, DeviceModuleCheatsOnADevice,
                          name_of);
 #endif
 
-TEST(DeviceModuleTables, NameEachFile) {
+TEST(DeviceModuleTables, EachAttackFile_IsInTheTable) {
   std::set<std::string> files, named;
   for (const auto& entry : fs::directory_iterator(kDeviceAttacks))
     files.insert(entry.path().stem().string());

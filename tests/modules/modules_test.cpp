@@ -157,27 +157,27 @@ class Modules : public testing::TestWithParam<Case> {
 std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 
 class ModuleSubmissions : public Modules {};
-TEST_P(ModuleSubmissions, AreJudged) {
+TEST_P(ModuleSubmissions, Submission_GetsTheExpectedVerdict) {
   EXPECT_EQ(judged(kHere / "submissions", GetParam(), {}, GetParam().expected), "");
 }
 INSTANTIATE_TEST_SUITE_P(Modules, ModuleSubmissions, testing::ValuesIn(kSubmissions), name_of);
 
 class ModuleCheats : public Modules {};
-TEST_P(ModuleCheats, AreStopped) {
+TEST_P(ModuleCheats, EveryDefenceOn_AttackIsStopped) {
   EXPECT_EQ(judged(kAttacks, GetParam(), {}, GetParam().expected), "");
 }
 INSTANTIATE_TEST_SUITE_P(Modules, ModuleCheats, testing::ValuesIn(kCheats), name_of);
 
 #if defined(HONE_TEST_BUILD)
-class ModuleCheatsThat : public Modules {};
-TEST_P(ModuleCheatsThat, SucceedWithoutTheDefence) {
+class ModuleCheatsUndefended : public Modules {};
+TEST_P(ModuleCheatsUndefended, DefenceOff_AttackSucceeds) {
   EXPECT_EQ(judged(kAttacks, GetParam(), GetParam().off, GetParam().without), "");
 }
-INSTANTIATE_TEST_SUITE_P(Modules, ModuleCheatsThat, testing::ValuesIn(those_that_succeed()),
+INSTANTIATE_TEST_SUITE_P(Modules, ModuleCheatsUndefended, testing::ValuesIn(those_that_succeed()),
                          name_of);
 #endif
 
-TEST(ModuleTables, NameEachFile) {
+TEST(ModuleTables, EachFile_IsInATable) {
   for (const auto& [folder, cases] :
        {std::pair(kHere / "submissions", &kSubmissions), {kAttacks, &kCheats}}) {
     std::set<std::string> files, named;

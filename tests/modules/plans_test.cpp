@@ -301,7 +301,9 @@ class Plans : public testing::TestWithParam<PlanAttack> {
 std::string plan_name_of(const testing::TestParamInfo<PlanAttack>& info) { return info.param.name; }
 
 class PlanCheats : public Plans {};
-TEST_P(PlanCheats, AreStopped) { EXPECT_EQ(difference(judged({}), GetParam().expected), ""); }
+TEST_P(PlanCheats, EveryDefenceOn_AttackIsStopped) {
+  EXPECT_EQ(difference(judged({}), GetParam().expected), "");
+}
 INSTANTIATE_TEST_SUITE_P(Kernels, PlanCheats, testing::ValuesIn(kKernelAttacks), plan_name_of);
 INSTANTIATE_TEST_SUITE_P(Forged, PlanCheats, testing::ValuesIn(kForgedPlans), plan_name_of);
 
@@ -317,7 +319,7 @@ bool runs(const std::string& name) {
 }
 
 class RecordingCheats : public Plans {};
-TEST_P(RecordingCheats, AreStopped) {
+TEST_P(RecordingCheats, EveryDefenceOn_AttackIsStopped) {
   const std::string source = replaced(text_of_file(kPlanAttacks / (GetParam().name + ".py")),
                                       "@PLAN@", hexadecimal(write_plan(plan_of("honest"))));
   const auto verdict = verdict_on_plan(plan_machine("plan", {}), source + "\n" + kNoModule);
@@ -330,14 +332,14 @@ TEST_P(RecordingCheats, AreStopped) {
 INSTANTIATE_TEST_SUITE_P(Python, RecordingCheats, testing::ValuesIn(kPythonAttacks), plan_name_of);
 
 #if defined(HONE_TEST_BUILD)
-class PlanCheatsThat : public Plans {};
-TEST_P(PlanCheatsThat, SucceedWithoutTheDefence) {
+class PlanCheatsUndefended : public Plans {};
+TEST_P(PlanCheatsUndefended, DefenceOff_AttackSucceeds) {
   EXPECT_EQ(difference(judged(GetParam().off), GetParam().without), "");
 }
-INSTANTIATE_TEST_SUITE_P(Kernels, PlanCheatsThat, testing::ValuesIn(that_succeed(kKernelAttacks)),
-                         plan_name_of);
-INSTANTIATE_TEST_SUITE_P(Forged, PlanCheatsThat, testing::ValuesIn(that_succeed(kForgedPlans)),
-                         plan_name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, PlanCheatsUndefended,
+                         testing::ValuesIn(that_succeed(kKernelAttacks)), plan_name_of);
+INSTANTIATE_TEST_SUITE_P(Forged, PlanCheatsUndefended,
+                         testing::ValuesIn(that_succeed(kForgedPlans)), plan_name_of);
 #endif
 
 /// With modules: auto, the layer's honest Python is judged if a plan fails before it was timed.
@@ -413,7 +415,7 @@ TEST_F(PlansThatFail, Baselines_ModuleIsJudgedInItsOwnProcess) {
   EXPECT_THAT(verdict->not_recorded, HasSubstr("its plan was not replayed: "));
 }
 
-TEST(PlanTables, NameEachFile) {
+TEST(PlanTables, EachAttack_IsInATableAndDocumented) {
   std::set<std::string> kernels{"leave_a_note"}, python, all;
   for (const PlanAttack& one : kKernelAttacks) kernels.insert(one.name);
   for (const PlanAttack& one : kPythonAttacks) python.insert(one.name);

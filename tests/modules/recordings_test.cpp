@@ -88,7 +88,7 @@ class RecordingAttacks : public testing::TestWithParam<RecordingAttack> {
       GTEST_SKIP() << "HONE_RECORD_PYTHON names no interpreter with a torch for CUDA";
   }
 };
-TEST_P(RecordingAttacks, HaveNoPlanOrTheOneThatIsJudged) {
+TEST_P(RecordingAttacks, Attack_IsNotRecordedOrItsPlanHoldsTheExpectedWork) {
   const auto built = recorded_with_torch(text_of_file(kRecordings / (GetParam().name + ".py")));
   ASSERT_TRUE(built) << built.error().message;
   const std::string& problem = (*built)->not_recorded;
@@ -103,7 +103,7 @@ std::string recording_name_of(const testing::TestParamInfo<RecordingAttack>& inf
 INSTANTIATE_TEST_SUITE_P(Recordings, RecordingAttacks, testing::ValuesIn(kRecordingAttacks),
                          recording_name_of);
 
-TEST(RecordingTable, NamesEachFile) {
+TEST(RecordingTable, EachFile_IsInTheTableAndDocumented) {
   const std::string page = text_of_file(test::source_dir() / "docs/threats-modules.md");
   std::set<std::string> files, named;
   for (const auto& entry : fs::directory_iterator(kRecordings))

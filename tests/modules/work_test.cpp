@@ -27,7 +27,7 @@ class ModuleWork : public testing::Test {
   }
 };
 
-TEST_F(ModuleWork, IsCountedByName) {
+TEST_F(ModuleWork, CorrectModule_WorkIsCountedByName) {
   const Verdict torch = judged("model", "optional");
   ASSERT_TRUE(torch.work);
   EXPECT_TRUE(torch.work->kernels.empty());

@@ -80,7 +80,7 @@ class GpuStopped : public Attacked {
     EXPECT_EQ(difference(honest, {{Outcome::kCorrect}}), "");
   }
 };
-TEST_P(GpuStopped, WithEveryDefence) {
+TEST_P(GpuStopped, EveryDefenceOn_AttackIsStopped) {
   // Only what a busy machine may spoil is tried again: a figure, and being late by milliseconds.
   const bool timed =
       GetParam().stopped.outcomes.front() == Outcome::kCorrect || !GetParam().always.empty();
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 #if defined(HONE_TEST_BUILD)
 class GpuStoppedByEither : public Attacked {};
-TEST_P(GpuStoppedByEither, WithoutTheOther) {
+TEST_P(GpuStoppedByEither, OneDefenceOff_OtherStopsTheAttack) {
   expect(joined(GetParam().always, GetParam().alone), GetParam().isolation, GetParam().still,
          GetParam().always.empty() ? 1 : kTries);
 }
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 class GpuSucceeds : public Attacked {};
-TEST_P(GpuSucceeds, WithoutTheDefence) {
+TEST_P(GpuSucceeds, DefenceOff_AttackSucceeds) {
   expect(joined(GetParam().always, GetParam().off), "client", GetParam().succeeds, kTries);
 }
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuSucceeds,
