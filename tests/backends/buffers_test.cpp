@@ -14,7 +14,7 @@ Words counted(std::size_t count, std::uint32_t from = 1) {
 
 class BackendBuffer : public OnDevice {};
 
-TEST_P(BackendBuffer, StartsAsZeros) {
+TEST_P(BackendBuffer, NewBuffer_ContainsZeros) {
   EXPECT_EQ(read<char>(0, kBytes), std::vector<char>(kBytes, 0));
   // Also where memory was in use before.
   hone_buffer* used = nullptr;
@@ -80,7 +80,7 @@ TEST_P(BackendBuffer, AccessBeyondTheEnd_IsRefused) {
   EXPECT_EQ(read<std::uint32_t>(kBytes - 4, 1), Words{77});
 }
 
-TEST_P(BackendBuffer, CopiesWithinItselfAndFromAnother) {
+TEST_P(BackendBuffer, CopyWithinAndBetweenBuffers_MovesOnlyTheGivenBytes) {
   const Words data = counted(1 << 16);
   const std::uint64_t bytes = data.size() * 4;
   write(0, data);
@@ -109,7 +109,7 @@ TEST_P(BackendBuffer, OverlappingCopy_IsRefused) {
   EXPECT_EQ(read<std::uint32_t>(4096, 1024), counted(1024));
 }
 
-TEST_P(BackendBuffer, ReadsRowsSideBySide) {
+TEST_P(BackendBuffer, StridedRows_AreReadIntoContiguousMemory) {
   write(0, counted(1 << 18));
   void* pinned = nullptr;
   HONE_OKAY(pin_memory(device_, 1 << 16, &pinned, error));

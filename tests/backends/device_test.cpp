@@ -57,7 +57,7 @@ TEST_P(BackendFacts, Facts_DescribeTheDevice) {
   }
 }
 
-TEST_P(BackendFacts, StayTheSameWhileItIsOpen) {
+TEST_P(BackendFacts, OpenDevice_FactsStayTheSame) {
   Value before = facts();
   before.set("throttled", Value::array());
   another_buffer();

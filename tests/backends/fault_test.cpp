@@ -53,7 +53,7 @@ TEST_P(BackendFault, IllegalAddress_IsReported) { expect_fault("x[1ll << 40] = 1
 
 TEST_P(BackendFault, Trap_IsReported) { expect_fault("TRAP"); }
 
-TEST_P(BackendFault, LeavesTheDeviceToOtherProcesses) {
+TEST_P(BackendFault, FaultOfOneProcess_OtherProcessesKeepTheDevice) {
   hone_kernel* fine = kernel(load("KERNEL g(int* x) { EACH(i, 1) x[0] += 5; }\n", {"g"}), "g",
                              {HONE_ARGUMENT_BUFFER});
   ASSERT_NE(fine, nullptr);

@@ -25,7 +25,7 @@ class BackendLaunch : public OnDevice {
   }
 };
 
-TEST_P(BackendLaunch, GivesArgumentsOfEachKind) {
+TEST_P(BackendLaunch, ArgumentsOfEachKind_ReachTheKernel) {
   HONE_OKAY(prepare_load(device_, 1, error));
   hone_artifact* artifact = load(
       "KERNEL every(const float* x, double* out, const int* far, int a, long long b, float c,\n"
@@ -107,7 +107,7 @@ TEST_P(BackendLaunch, Launch_UsesTheGivenBuffer) {
   EXPECT_EQ(read<int>(8192, 2), (std::vector<int>{0, 0}));
 }
 
-TEST_P(BackendLaunch, KnowsTheEntriesOfItsArtifact) {
+TEST_P(BackendLaunch, UnknownEntryOrInvalidArguments_AreRefused) {
   hone_artifact* artifact = add();
   ASSERT_NE(artifact, nullptr);
   const Said gone = get_kernel(artifact, "gone", {});
@@ -128,7 +128,7 @@ TEST_P(BackendLaunch, KnowsTheEntriesOfItsArtifact) {
   EXPECT_EQ(read<int>(64, 1), std::vector<int>{3});
 }
 
-TEST_P(BackendLaunch, RefusesAnotherNumberOfArguments) {
+TEST_P(BackendLaunch, WrongNumberOfArguments_IsRefused) {
   hone_kernel* plus = kernel(add(), "add", kAddKinds);
   ASSERT_NE(plus, nullptr);
   for (const std::vector<std::uint64_t>& values :
@@ -157,7 +157,7 @@ TEST_P(BackendLaunch, TwoArtifacts_TheRightOneRuns) {
   EXPECT_EQ(read<int>(64, 2), (std::vector<int>{6, 7}));
 }
 
-TEST_P(BackendLaunch, RunsAnInstanceOfATemplateOnBlocksOfThreads) {
+TEST_P(BackendLaunch, TemplateInstance_RunsOnBlocksOfThreads) {
   if (!starts_blocks()) GTEST_SKIP() << "limits.block_threads is 0: entries are C names";
   hone_artifact* artifact = load(
       "template <int N> __global__ void turned(int* x) {\n"

@@ -56,7 +56,7 @@ TEST_P(BackendSharing, ImportedDescriptor_IsTheSameMemory) {
   EXPECT_NE(table().buffer_address(other), table().buffer_address(buffer_));
 }
 
-TEST_P(BackendSharing, ReachesAnotherProcess) {
+TEST_P(BackendSharing, ExportedBuffer_IsSharedWithAnotherProcess) {
   write<int>(4096, {1, 2, 3});
   const int fd = exported();
   const int given = fcntl(fd, F_DUPFD, 100);  // which a started process keeps
@@ -69,7 +69,7 @@ TEST_P(BackendSharing, ReachesAnotherProcess) {
   EXPECT_EQ(read<int>(kBytes - 12, 3), (std::vector<int>{4, 5, 6}));
 }
 
-TEST_P(BackendSharing, OutlivesTheFirstHolder) {
+TEST_P(BackendSharing, SharedMemory_OutlivesItsFirstBuffer) {
   write<int>(0, {7, 8, 9});
   const int fd = exported();
   hone_buffer* other = imported(fd);

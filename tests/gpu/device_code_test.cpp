@@ -66,7 +66,7 @@ TEST(DeviceCode, Bfloats_AreUpperHalvesOfFloatsRoundedToEven) {
   EXPECT_EQ(got, (std::vector<float>{1.0f, 1.015625f, 4.0f, 0x3f80}));
 }
 
-TEST(DeviceCode, WarpMultipliesTiles) {
+TEST(DeviceCode, WmmaTiles_AreMultipliedByAWarp) {
   const auto got = run(R"(
   __shared__ half a[256];
   __shared__ half b[256];

@@ -22,7 +22,7 @@ class Sealed : public Emulator, public testing::WithParamInterface<bool> {
 INSTANTIATE_TEST_SUITE_P(Kinds, Sealed, testing::Bool(),
                          [](const auto& one) { return one.param ? "Device" : "Foreign"; });
 
-TEST_P(Sealed, LoadsAndRunsOneModuleAfterAnother) {
+TEST_P(Sealed, HundredModulesInSequence_LoadAndRun) {
   const Built built = build(kScale, {"scale"});
   ASSERT_EQ(built.result, NVRTC_SUCCESS) << built.log;
   DeviceMemory memory;
@@ -60,7 +60,7 @@ TEST_F(Emulator, Build_WritesOnlyToItsFolder) {
   EXPECT_EQ(rmdir(folder), 0);  // it leaves nothing behind
 }
 
-TEST_P(Sealed, CatchesFaults) {
+TEST_P(Sealed, IllegalAddress_IsReported) {
   const Built built = build(R"(
 extern "C" __global__ void bad(int* x) { __syncthreads(); x[1 << 20] = threadIdx.x; })",
                             {"bad"});

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-TEST_F(Emulator, RunsAnElementwiseKernel) {
+TEST_F(Emulator, ElementwiseKernel_WritesOnlyItsElements) {
   CUfunction scale = kernel(kScale, "scale");
   ASSERT_NE(scale, nullptr);
   DeviceMemory x, y;
@@ -74,7 +74,7 @@ extern "C" __global__ void some(int* out) {
   EXPECT_EQ(got[40], 0);
 }
 
-TEST_F(Emulator, LanesOfAWarpShuffleAndVote) {
+TEST_F(Emulator, WarpShufflesAndVotes_ExchangeValuesBetweenLanes) {
   CUfunction warp = kernel(R"(
 extern "C" __global__ void warp(float* sums, unsigned* votes, double* from, int* up, int* group) {
   unsigned lane = threadIdx.x % 32;
@@ -113,7 +113,7 @@ extern "C" __global__ void warp(float* sums, unsigned* votes, double* from, int*
   EXPECT_EQ(halves[0], 16 + 17);
 }
 
-TEST_F(Emulator, FindsInstancesOfTemplatesByNameExpression) {
+TEST_F(Emulator, NameExpression_FindsTheTemplateInstance) {
   const Built built = build(R"(
 namespace deep { template <class T, int k> __global__ void fill(T* out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = (T)k;

@@ -53,7 +53,7 @@ CUfunction harness_kernel(const std::string& name) {
   return kernel;
 }
 
-TEST(Harness, FillsAsTheProcessorDoes) {
+TEST(Harness, FillKernel_EqualsTheProcessorsFill) {
   const CUfunction fill = harness_kernel("hone_fill");
   ASSERT_NE(fill, nullptr);
   // The places of harness.cu; kinds whose parameters are derived from seeds are the workbench's.

@@ -105,7 +105,7 @@ extern "C" __global__ void scale(const float* x, float* y, float by, int n) {
   if (i < n) y[i] = x[i] * by;
 })";
 
-TEST_F(HipShim, RunsAnElementwiseKernelAndReadsRows) {
+TEST_F(HipShim, ElementwiseKernel_OutputIsReadInRows) {
   hipFunction_t scale = kernel(kScale, "scale");
   ASSERT_NE(scale, nullptr);
   Memory x, y;

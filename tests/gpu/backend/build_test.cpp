@@ -20,7 +20,7 @@ constexpr char kScale[] =
 
 class GpuBuild : public OnBackend {};
 
-TEST_P(GpuBuild, MakesAnArtifactOfAnImageAndTheNamesOfItsEntries) {
+TEST_P(GpuBuild, CorrectSource_GivesAnImageAndTheNamesOfItsEntries) {
   const Value result = built(request(kScale, {"twice", "scale<3>"}));
   EXPECT_EQ(*result.find("ok"), Value(true)) << text_of(result, "diagnostics");
   EXPECT_EQ(*result.find("untrusted_host_code"), Value(false));
@@ -36,7 +36,7 @@ TEST_P(GpuBuild, MakesAnArtifactOfAnImageAndTheNamesOfItsEntries) {
               AllOf(Ne(""), Ne("twice"), Ne("scale<3>")));
 }
 
-TEST_P(GpuBuild, RefusesToReadFilesOfTheMachine) {
+TEST_P(GpuBuild, AbsoluteInclude_IsRefused) {
   const Value result = built(request("#include \"/etc/passwd\"\n", {"f"}));
   EXPECT_EQ(text_of(result, "failure"), "refused");
   EXPECT_EQ(text_of(result, "diagnostics"),
@@ -64,7 +64,7 @@ TEST_P(GpuBuild, MissingCompiler_IsAFaultOfTheMachine) {
               HasSubstr("no " + compiler_name() + ": /nowhere/libcompiler.so"));
 }
 
-TEST_P(GpuBuild, FailsWhereTheCompilerDoesNotKnowTheArchitecture) {
+TEST_P(GpuBuild, UnknownArchitecture_IsAFailedPrecondition) {
   Value asked = request(kScale, {"twice"});
   Value options = *asked.find("options");
   options.set("architecture", "x86-64");

@@ -77,7 +77,7 @@ TEST_P(GpuDevice, WrongArguments_AreRefused) {
             "kernel 'add' takes 4 arguments, its launch gives 5");
 }
 
-TEST_P(GpuDevice, RefusesLaunchesThatItCannotStart) {
+TEST_P(GpuDevice, ImpossibleLaunch_IsRefused) {
   hone_kernel* add =
       kernel(load_plain(kAdd, {"add"}), "add", {0, 0, HONE_ARGUMENT_I32, HONE_ARGUMENT_F32});
   ASSERT_NE(add, nullptr);

@@ -66,7 +66,7 @@ TEST(Screen, AnyText_Terminates) {
   }
 }
 
-TEST(Screen, TakesNamesAndInstancesOfTemplatesAsEntries) {
+TEST(Screen, EntryOtherThanANameOrTemplateInstance_IsRefused) {
   for (const char* entry : {"f", "f<float, 4>", "ns::f<(3 + 4) * 2>", "f<const float*, -1>"}) {
     EXPECT_EQ(screen_entry(entry), "") << entry;
   }

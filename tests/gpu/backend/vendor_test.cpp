@@ -42,7 +42,7 @@ TEST(Hip, OldHiprtc_IsNotGivenOptionsThatCrashIt) {
   EXPECT_THAT(architecture_trouble("sm_90", 6, 2), HasSubstr("expected one like 'gfx942'"));
 }
 
-TEST(Hip, CountsArchitecturesAsTheDeviceLibrariesDo) {
+TEST(Hip, GfxName_GivesTheIsaVersionOfTheDeviceLibraries) {
   EXPECT_EQ(isa_version("gfx942"), "9402");
   EXPECT_EQ(isa_version("gfx90a"), "9010");
   EXPECT_EQ(isa_version("gfx1100"), "11000");
@@ -50,7 +50,7 @@ TEST(Hip, CountsArchitecturesAsTheDeviceLibrariesDo) {
   EXPECT_EQ(isa_version("sm_90"), "");
 }
 
-TEST(Hip, DescribesAMachineWithNoDevice) {
+TEST(Hip, MachineWithoutADevice_IsDescribed) {
   const hone::plugin::Value said = description();
   EXPECT_EQ(said.at("languages").as_array().at(0).as_string(), "hip");
   EXPECT_EQ(said.at("withholds").as_string(), "stream");
