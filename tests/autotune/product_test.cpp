@@ -26,7 +26,7 @@ TEST(Product, EveryChoice_HasASourceOfItsOwn) {
   EXPECT_EQ(source.find("CONSTANTS"), std::string::npos);
 }
 
-TEST(Product, CountsItsOperations) {
+TEST(Product, MatrixProduct_CountsMultiplicationsAndAdditions) {
   EXPECT_DOUBLE_EQ(flops_of(product_task()), 2.0 * 300 * 200 * 100);
 }
 

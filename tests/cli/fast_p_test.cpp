@@ -46,7 +46,7 @@ Share share_at(const Analysis& analysis, double p) {
   return {};
 }
 
-TEST(FastP, CountsAllProblemsOfTheLevel) {
+TEST(FastP, ProblemWithoutAResult_CountsInTheDenominator) {
   const auto results = results_of({{1, true, 1.0}, {2, true, 2.5}, {3, false, {}}});
   const Analysis analysis = analyse({}, kFour, results, {});
   EXPECT_EQ(analysis.evaluated, 3u);

@@ -45,7 +45,7 @@ Verdict verdict(Outcome outcome, VerdictStage stage) {
   return made;
 }
 
-TEST_F(RunFolder, ListsTheGenerationsOfALevel) {
+TEST_F(RunFolder, FilesOfALevel_AreListedAndIgnoredFilesReported) {
   for (const char* name :
        {"level_1_problem_19_sample_1_kernel.py", "level_1_problem_19_sample_0_kernel.py",
         "level_1_problem_2_sample_0_kernel.py", "level_2_problem_1_sample_0_kernel.py",

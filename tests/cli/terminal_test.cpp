@@ -56,13 +56,13 @@ Ran run(std::vector<const char*> arguments, Recorder** recorded = nullptr) {
   return ran;
 }
 
-TEST(CommandLine, RunsTheCommandWithWhatItWasGiven) {
+TEST(CommandLine, Arguments_ReachTheCommand) {
   EXPECT_EQ(run({"record", "x", "--many", "a", "--many", "b=1", "-f", "--choice", "beta"}).status,
             kExitOk);
   EXPECT_EQ(run({"record", "x", "--number", "4"}).status, kExitNo);
 }
 
-TEST(CommandLine, SaysTheNearestNameAndWhereToLook) {
+TEST(CommandLine, Mistake_SuggestsTheNearestNameAndTheHelp) {
   Ran ran = run({"recrod", "x"});
   EXPECT_EQ(ran.error,
             "hone: unknown command 'recrod'; did you mean 'record'?\n  see: hone --help\n");

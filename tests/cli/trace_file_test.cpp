@@ -38,7 +38,7 @@ RecordedTurn read_one(const Value& one) {
   return file->traces.at(0).turns.at(0);
 }
 
-TEST(TraceFile, ReadsVerdicts) {
+TEST(TraceFile, RecordedVerdicts_AreRead) {
   const RecordedTurn good = read_one(turn(correct(true)));
   EXPECT_TRUE(good.correct);
   EXPECT_EQ(good.word, "correct");

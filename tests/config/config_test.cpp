@@ -260,7 +260,7 @@ TEST(Config, WrittenConfiguration_RoundTrips) {
   EXPECT_EQ(again->config.cpu.devices[0].cores, (std::vector<std::int64_t>{2, 3}));
 }
 
-TEST(Config, DocumentsEveryKey) {
+TEST(Config, EveryKey_IsDocumented) {
   std::set<std::string> names;
   const Config keys_of = defaults();
   for (const ConfigKey& key : config_keys(keys_of)) {

@@ -21,7 +21,7 @@ std::string mistake_in(std::string_view text, const YamlLimits& limits = {}) {
   return parsed ? "" : parsed.error().message;
 }
 
-TEST(Yaml, ReadsEveryKindOfScalarByTheCoreSchema) {
+TEST(Yaml, Scalars_FollowTheCoreSchema) {
   EXPECT_EQ(value_of("[null, ~, true, False]"), Value::array({nullptr, nullptr, true, false}));
   EXPECT_EQ(value_of("[1, -2, +3, 0x1f, 0o17, 007]"), Value::array({1, -2, 3, 31, 15, 7}));
   EXPECT_EQ(value_of("[1.5, -.5, 2., 1e3, 2.4e-7]"),
@@ -36,7 +36,7 @@ TEST(Yaml, ReadsEveryKindOfScalarByTheCoreSchema) {
   EXPECT_TRUE(std::isnan(value_of(".nan").as_double()));
 }
 
-TEST(Yaml, ReadsBlocksAndFlowsAndKeepsTheOrderOfKeys) {
+TEST(Yaml, BlocksAndFlows_AreReadInTheOrderOfKeys) {
   EXPECT_EQ(value_of("b: {x: [1, {y: 2}]}\na: |\n  one\n  two\n1: z\n"),
             Value::map({{"b", Value::map({{"x", Value::array({1, Value::map({{"y", 2}})})}})},
                         {"a", "one\ntwo\n"},
@@ -79,7 +79,7 @@ TEST(Yaml, TabIndentation_IsReported) {
   EXPECT_EQ(value_of("a: 1\t\n").find("a")->as_int(), 1);
 }
 
-TEST(Yaml, RefusesTheBillionLaughsAtTheFirstAnchor) {
+TEST(Yaml, BillionLaughs_IsRefusedAtTheFirstAnchor) {
   std::string bomb = "a: &a [x, x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
     const char before = static_cast<char>(c - 1);
@@ -96,7 +96,7 @@ TEST(Yaml, InvalidUtf8_IsRefused) {
   EXPECT_EQ(value_of("a: \xc3\xa9").find("a")->as_string(), "\xc3\xa9");
 }
 
-TEST(Yaml, KeepsItsLimits) {
+TEST(Yaml, DocumentBeyondALimit_IsRefused) {
   EXPECT_EQ(mistake_in("a: [1, 2, 3]", {.values_max = 4}), "t.yaml:1: more than 4 values");
   EXPECT_EQ(mistake_in("[[[1]]]", {.depth_max = 2}), "t.yaml:1: nested deeper than 2");
   EXPECT_EQ(mistake_in("aaaa: bbbb", {.bytes_max = 4}), "t.yaml: 10 bytes; the limit is 4");

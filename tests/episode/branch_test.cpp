@@ -35,7 +35,7 @@ class BranchTest : public JournalledTest {
   Value first_, second_;
 };
 
-TEST_F(BranchTest, SharesTheTurnsUpToOne) {
+TEST_F(BranchTest, BranchAfterATurn_SharesTheTurnsUpToIt) {
   const Value parent = grown();
   const auto branch = branched(branch_body(parent, 2));
   ASSERT_TRUE(branch) << branch.error().message;
@@ -136,7 +136,7 @@ TEST_F(BranchTest, UnknownOrForeignEpisode_IsRefused) {
   EXPECT_EQ(negative.error().code, Code::kInvalidArgument);
 }
 
-TEST_F(BranchTest, CountsAgainstTheQuota) {
+TEST_F(BranchTest, BranchBeyondTheEpisodeQuota_IsRefused) {
   const Value parent = grown();
   Caller poor = me;
   poor.quotas.episodes = 1;

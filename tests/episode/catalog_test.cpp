@@ -20,7 +20,7 @@ std::shared_ptr<const Catalog> two_datasets(bool open_held_out = false) {
   return *catalog;
 }
 
-TEST(Catalog, FindsByFullIdAndByBareIdWhereUnique) {
+TEST(Catalog, FullIdOrUniqueBareId_FindsTheTask) {
   const auto catalog = two_datasets();
   EXPECT_EQ((*catalog->find("a/one"))->dataset, "a");
   EXPECT_EQ((*catalog->find("one"))->dataset, "a");
@@ -34,7 +34,7 @@ TEST(Catalog, Task_IsLoadedOnce) {
   EXPECT_EQ(catalog->find("one")->get(), catalog->find("a/one")->get());
 }
 
-TEST(Catalog, GivesATaskAsABackendHasIt) {
+TEST(Catalog, TaskForABackend_HasOnlyThatBackendsSettings) {
   Task task = small_task("one");
   task.backends["wide"] = task.backends.at("cpu");
   task.backends["wide"].timed = Dims{{"n", 4096}};
@@ -144,7 +144,7 @@ TEST(Catalog, UnlistedTasks_NeedTheConfiguration) {
   EXPECT_EQ((*closed)->find("open/a1").error().code, Code::kNotFound);
 }
 
-TEST(Catalog, ForgetsTheOldestUnlistedTasks) {
+TEST(Catalog, TooManyUnlistedTasks_OldestIsForgotten) {
   int asked = 0;
   const auto catalog = Catalog::open({unlisted(true, &asked)}, {});
   const auto first = *(*catalog)->find_for("cpu", "open/a");
@@ -155,7 +155,7 @@ TEST(Catalog, ForgetsTheOldestUnlistedTasks) {
   EXPECT_EQ(asked, static_cast<int>(Catalog::kUnlistedKept) + 2);
 }
 
-TEST(Catalog, NamesTheNearest) {
+TEST(Catalog, UnknownTask_SuggestsTheNearest) {
   EXPECT_EQ(two_datasets()->find("a/ome").error().message,
             "no task is called 'a/ome'; did you mean 'a/one'?");
 }

@@ -6,7 +6,7 @@ namespace {
 
 using ResetTest = ServiceTest;
 
-TEST_F(ResetTest, GivesTheTaskAndThePrompt) {
+TEST_F(ResetTest, Reset_ReturnsTheTaskAndThePrompt) {
   const Value opened = reset();
   EXPECT_EQ(at(opened, {"turn"}), Value(0));
   EXPECT_EQ(at(opened, {"token"}).as_string().size(), 32u);
@@ -66,7 +66,7 @@ TEST_F(ResetTest, Mistakes_NameTheirPlace) {
   }
 }
 
-TEST_F(ResetTest, DrawsTheSameTaskForTheSameSeed) {
+TEST_F(ResetTest, SameSeed_DrawsTheSameTask) {
   Answer a, b;
   service->reset(me, Value::map({{"seed", 7}}), a.take());
   service->reset(me, Value::map({{"seed", 7}}), b.take());

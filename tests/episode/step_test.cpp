@@ -9,7 +9,7 @@ namespace {
 
 using StepTest = ServiceTest;
 
-TEST_F(StepTest, ScoresWithTheRealReward) {
+TEST_F(StepTest, TwoTurns_AreScoredByTheRealReward) {
   script = {outcome(Outcome::kWrong), ScriptedEvaluator::correct(1.5)};
   const Value opened = reset();
   const Value first = step(opened, 1, "int a;");
@@ -146,7 +146,7 @@ TEST_F(StepTest, Seeds_AreSecretAndNewForEveryTry) {
   EXPECT_EQ(done.bytes->find("seed"), std::string::npos);
 }
 
-TEST_F(StepTest, PassesGroupClientAndEpisodeOn) {
+TEST_F(StepTest, Submission_HasGroupClientAndEpisode) {
   Answer opened;
   service->reset(me, Value::map({{"task", "add_relu"}, {"group", "g7"}}), opened.take());
   step(opened.body(), 1, "int a;");

@@ -39,7 +39,7 @@ class ThirdEnvironmentTest : public ServiceTest {
   }
 };
 
-TEST_F(ThirdEnvironmentTest, PlaysAnEpisode) {
+TEST_F(ThirdEnvironmentTest, ActionsOfTheExample_PlayAnEpisode) {
   const Value opened = reset(Value::map({{"max_turns", 2}}));
   Value body = pick(opened, 1, "slow");
   EXPECT_EQ(submissions.at(0).source, "int slow;");

@@ -63,7 +63,7 @@ TEST(Diagnostics, DeviceCode_TellsThatItUsesAHeap) {
   EXPECT_TRUE(uses_heap(".value_kind: hidden_hostcall_buffer"));
 }
 
-TEST(Diagnostics, AreBounded) {
+TEST(Diagnostics, LongCompilerOutput_IsCutToTheLimit) {
   std::string words;
   for (int i = 0; i < 100000; ++i) words += "submission.cpp:1:1: error: again\n";
   EXPECT_LE(submission_diagnostics(words, "submission.cpp", 1000).text.size(), 1000u);

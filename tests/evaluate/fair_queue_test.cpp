@@ -30,7 +30,7 @@ TEST(FairQueue, EpisodesOfAClient_TakeTurnsAndKeepTheirOrder) {
   EXPECT_EQ(drain(queue), (std::vector<std::string>{"a0", "b0", "a1", "a2"}));
 }
 
-TEST(FairQueue, TwoHundredAndFiftySixEpisodesAtOnceAllMove) {
+TEST(FairQueue, ManyEpisodes_AreServedInTurn) {
   FairQueue<std::string> queue;
   for (int turn = 0; turn < 4; ++turn) {
     for (int e = 0; e < 256; ++e) queue.push("c", std::to_string(e), std::to_string(e));

@@ -56,7 +56,7 @@ TEST(References, ExistingFiles_AreKept) {
   EXPECT_FALSE(std::filesystem::is_empty(folder->path()));
 }
 
-TEST(References, RefuseAFolderThatOthersWrite) {
+TEST(References, FolderWritableByOthers_IsRefused) {
   const auto folder = ScratchFolder::make();
   ASSERT_TRUE(folder.ok());
   ASSERT_EQ(chmod(folder->path().c_str(), 0777), 0);

@@ -24,7 +24,7 @@ std::string refused(const std::string& body) {
 
 const std::string kSources = R"("original_model_src":"m","custom_model_src":"n")";
 
-TEST(TritonForgeWords, ReadsARequestWithItsDefaults) {
+TEST(TritonForgeWords, Request_IsReadWithItsDefaults) {
   const EvalRequest plain = good("{" + kSources + "}");
   EXPECT_EQ(plain.reference, "m");
   EXPECT_EQ(plain.submission, "n");
@@ -46,7 +46,7 @@ TEST(TritonForgeWords, Seed_HasBothOfTritonForgesNames) {
   EXPECT_EQ(good("{" + kSources + R"(,"seed":9,"seed_num":8})").seed, 8);
 }
 
-TEST(TritonForgeWords, ListsEveryMistake) {
+TEST(TritonForgeWords, InvalidRequest_EveryMistakeIsListed) {
   const std::string said = refused(R"({"original_model_src":7,"verbose":"no","seed_num":1.5})");
   for (
       const char* part :
@@ -129,7 +129,7 @@ TEST(TritonForgeWords, MissingTime_IsNotInvented) {
             nullptr);
 }
 
-TEST(TritonForgeWords, GivesTimesInMilliseconds) {
+TEST(TritonForgeWords, ReplyTimes_AreInMilliseconds) {
   Verdict verdict;
   verdict.outcome = Outcome::kCorrect;
   verdict.speedup = Speedup{};

@@ -74,7 +74,7 @@ TEST(HttpServer, Request_ReachesTheHandler) {
             R"({"method":"POST","path":"/cleanup","bytes":0})");
 }
 
-TEST(HttpServer, RefusesHalfABody) {
+TEST(HttpServer, IncompleteBody_IsABadRequest) {
   HttpOptions options;
   options.seconds_max = 1;
   const auto server = served(options);
@@ -305,7 +305,7 @@ TEST(HttpServer, PortInUse_IsAnError) {
   EXPECT_EQ(second.error().code, Code::kUnavailable);
 }
 
-TEST(HttpServer, ServesManyAtOnce) {
+TEST(HttpServer, EightRequests_AreServedInParallel) {
   std::atomic<int> inside{0};
   const auto server = served({}, [&inside](const HttpRequest&) {
     ++inside;

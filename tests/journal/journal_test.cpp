@@ -111,7 +111,7 @@ TEST_F(JournalTest, Intent_IsKeptUntilItsTurnIsRecorded) {
   EXPECT_FALSE((*journal->reader().episode(9))->intent);
 }
 
-TEST_F(JournalTest, StoresTheSameSubmissionOnce) {
+TEST_F(JournalTest, RepeatedSubmission_IsStoredOnce) {
   auto journal = opened();
   const std::string code(20000, 'x');
   for (std::uint64_t id = 1; id <= 50; ++id) {
@@ -292,7 +292,7 @@ TEST_F(JournalTest, DatabaseOfAnotherProgram_IsRefused) {
   EXPECT_THAT(journal.error().message, HasSubstr("found a database of another program"));
 }
 
-TEST_F(JournalTest, ListsWithAFilter) {
+TEST_F(JournalTest, Filter_LimitsTheListedEpisodes) {
   auto journal = opened();
   for (std::uint64_t id = 1; id <= 10; ++id) {
     ASSERT_TRUE(add(*journal, episode_record(id, id <= 3 ? "a" : "b")));

@@ -31,7 +31,7 @@ TEST(Compare, RelativeAndAbsoluteTolerance_Add) {
   EXPECT_TRUE(compare({1e-6f}, {0.0}, {.atol = 1e-7}));
 }
 
-TEST(Compare, RmsOverTensorOrRow) {
+TEST(Compare, RmsTolerance_CoversTheTensorOrEachRow) {
   const std::vector<double> expected{100, 100, 0.01, 0.01};
   const std::vector<float> got{100, 100, 0.02f, 0.01f};
   EXPECT_FALSE(compare(got, expected, {.rms = 1e-3}));

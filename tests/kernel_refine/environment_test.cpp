@@ -44,7 +44,7 @@ class EnvironmentTest : public ::testing::Test {
   std::shared_ptr<const Settings> settings;
 };
 
-TEST_F(EnvironmentTest, TakesCodeAndResponses) {
+TEST_F(EnvironmentTest, ActionWithCodeOrResponse_GivesSourceAndLanguage) {
   EXPECT_EQ(taken(Value::map({{"code", "int a;"}})).source, "int a;");
   EXPECT_EQ(taken(Value::map({{"code", "int a;"}, {"language", "C"}})).language, "c");
   const SubmittedCode found = taken(Value::map({{"response", "so\n```c\nvoid add_relu();\n```"}}));

@@ -21,19 +21,19 @@ std::string code_of(const std::string& response,
   return extracted.code;
 }
 
-TEST(Extract, TakesTheLastFenceWithTheEntry) {
+TEST(Extract, SeveralFences_LastOneWithTheEntryIsTaken) {
   EXPECT_EQ(
       code_of(
           "```cpp\nvoid f(int);\n```\ntext\n```cpp\nvoid f(){}\n```\nand\n```cpp\nint g;\n```\n"),
       "void f(){}\n");
 }
 
-TEST(Extract, FallsBackToAFenceWithoutTheEntry) {
+TEST(Extract, NoFenceWithTheEntry_LastTaggedFenceIsTaken) {
   EXPECT_EQ(code_of("```cpp\nint a;\n```\n```cpp\nint b;\n```"), "int b;\n");
   EXPECT_EQ(code_of("```cpp\nint a;\n```\n```\nint b;\n```"), "int a;\n") << "a tag says more";
 }
 
-TEST(Extract, PassesOverOtherLanguages) {
+TEST(Extract, FenceOfAnotherLanguage_IsSkipped) {
   EXPECT_EQ(code_of("```cpp\nvoid f(){}\n```\n```python\nf()\n```"), "void f(){}\n");
   EXPECT_EQ(code_of("```c\nvoid f(void){}\n```\n```c++\nint x;\n```", {"c"}), "void f(void){}\n");
 }

@@ -94,7 +94,7 @@ TEST(TritonForge, CrashInTheCompiler_CountsAsNotBuilt) {
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kTimedOut, 0, VerdictStage::kBuild)), 0);
 }
 
-TEST(TritonForge, SumsTheTrajectory) {
+TEST(TritonForge, EachTurn_ReturnsTheDiscountedSumOfTheEpisode) {
   const RewardReport report =
       score("tritonforge", {turn(Outcome::kWrong), correct(1.5), correct(2)});
   const double expected = 0.1 + 0.4 * 0.8 + 0.16 * 1.3;

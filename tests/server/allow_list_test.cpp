@@ -96,7 +96,7 @@ TEST(KeyFolder, Secrets_AreReadableByTheOwnerOnly) {
   EXPECT_NE(text_of(keys.folder().clients()).find(pair.public_key), std::string::npos);
 }
 
-TEST(KeyFolder, ANameIsTakenUntilItIsRevoked) {
+TEST(KeyFolder, NameOfAClient_IsTakenUntilItIsRevoked) {
   const TestKeys keys;
   keys.add("trainer");
   AllowedClient again;

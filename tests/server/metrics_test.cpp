@@ -15,7 +15,7 @@ TEST(Histogram, Buckets_GoOneTwoFive) {
   EXPECT_DOUBLE_EQ(Histogram::upper_s(Histogram::kBuckets - 1), 500);
 }
 
-TEST(Histogram, CountsAndQuantiles) {
+TEST(Histogram, AddedTimes_GiveCountsAndQuantiles) {
   Histogram histogram;
   EXPECT_EQ(histogram.quantile_s(0.5), 0);
   for (int n = 0; n < 98; ++n) histogram.add(80e-6);

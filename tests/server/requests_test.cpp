@@ -213,7 +213,7 @@ TEST(Quotas, FullQueue_AnswersBusy) {
   for (int n = 0; n < 4; ++n) EXPECT_EQ(client.receive().kind, ReplyKind::kResult);
 }
 
-TEST(Quotas, WorkWhoseDeadlinePassedInTheQueueIsNotStarted) {
+TEST(Quotas, DeadlinePassedInTheQueue_RequestFails) {
   ScriptedService service;
   ServerOptions options = test_options();
   options.workers = 1;
@@ -243,7 +243,7 @@ TEST(Quotas, Connections_AreBounded) {
   EXPECT_EQ(second.ask("ping").kind, ReplyKind::kResult);  // in the place of one that is idle
 }
 
-TEST(OneEndpoint, ServesEveryVerb) {
+TEST(OneEndpoint, NoControlEndpoint_HealthIsServedByTheOnlyEndpoint) {
   ScriptedService service;
   ServerOptions options = test_options();
   options.control_endpoint.clear();

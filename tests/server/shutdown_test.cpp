@@ -54,7 +54,7 @@ TEST(Shutdown, StepsInFlight_AreFinishedAndNewOnesRefused) {
   EXPECT_TRUE(server->shut_down(0));  // again: the same answer
 }
 
-TEST(Shutdown, LosesNoReply) {
+TEST(Shutdown, StepsInFlight_NoReplyIsLost) {
   ScriptedService service;
   auto server = start_server(service);
   std::vector<std::unique_ptr<TestClient>> clients;
