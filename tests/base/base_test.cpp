@@ -53,7 +53,7 @@ TEST(Result, Errors_ArePassedOn) {
   EXPECT_EQ(quarter(6).error().in("quarter").message, "quarter: found 3, expected an even number");
 }
 
-TEST(Result, NamesCodesAsTheWireDoes) {
+TEST(Result, Codes_HaveTheNamesOfTheProtocol) {
   EXPECT_EQ(code_name(Code::kFailedPrecondition), "failed_precondition");
   EXPECT_TRUE(is_retryable(Code::kUnavailable));
   EXPECT_FALSE(is_retryable(Code::kInvalidArgument));
@@ -143,7 +143,7 @@ TEST_F(Files, Text_OfAnotherEncoding_IsRefusedByItsName) {
   }
 }
 
-TEST(MemoryFile, CannotBeChanged) {
+TEST(MemoryFile, WriteAndTruncate_AreRefused) {
   auto fd = memory_file("test", "artifact");
   ASSERT_TRUE(fd);
   EXPECT_EQ(pwrite(fd->get(), "X", 1, 0), -1);

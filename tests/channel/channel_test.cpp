@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSoon = 5;
 
-TEST(Stream, CarriesBytesAndDescriptors) {
+TEST(Stream, LargeMessage_ArrivesWithItsDescriptors) {
   auto ends = stream_pair();
   ASSERT_TRUE(ends);
   auto file = memory_file("test", "inside");
@@ -69,7 +69,7 @@ TEST(Region, OtherProcess_CannotResizeOrWriteIt) {
   munmap(*other, kOrdersBytes);
 }
 
-TEST(Futex, WakesAcrossThreads) {
+TEST(Futex, Wake_EndsTheWaitOfAnotherThread) {
   std::atomic<std::uint32_t> word{0};
   std::thread waker([&] {
     word = 1;

@@ -91,14 +91,14 @@ class EachDeviceTask : public testing::TestWithParam<Which> {
   Task task_;
 };
 
-TEST_P(EachDeviceTask, HasPlansThatCanBeStartedAtEveryShape) {
+TEST_P(EachDeviceTask, Plans_CanBeLaunchedAtEveryShape) {
   expect_plan(sources().reference, "reference", true);
   expect_plan(sources().reference, "exact", false);
   expect_plan(sources().baseline, "", true);
 }
 
 /// A form without launches of its own would be the default plan, of a kernel that is not there.
-TEST_P(EachDeviceTask, HasBothFormsOfItsReference) {
+TEST_P(EachDeviceTask, Reference_HasLaunchesForBothForms) {
   const std::string& text = sources().reference.text;
   const std::size_t plain = text.find("// hone: plan reference\n");
   const std::size_t exact = text.find("// hone: plan exact\n");
@@ -109,7 +109,7 @@ TEST_P(EachDeviceTask, HasBothFormsOfItsReference) {
 }
 
 /// Work that a device is bought for, and inputs of which a set of many fits its memory.
-TEST_P(EachDeviceTask, IsTimedAtADevicesSize) {
+TEST_P(EachDeviceTask, TimedTensors_AreAlignedAndAtMost512MB) {
   double bytes = 0;
   for (const Tensor& tensor : task().tensors) {
     bytes += static_cast<double>(element_count(tensor, task().timed).value()) *
@@ -119,7 +119,7 @@ TEST_P(EachDeviceTask, IsTimedAtADevicesSize) {
   EXPECT_GE(task().alignment, 16);
 }
 
-TEST_P(EachDeviceTask, HasGoldenSubmissionsWithAnOutcomeAReasonAndAPlan) {
+TEST_P(EachDeviceTask, GoldenSubmissions_HaveAnOutcomeAReasonAndAPlan) {
   const fs::path folder = shipped_tasks() / task().id / "golden";
   std::set<std::string> kinds;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {

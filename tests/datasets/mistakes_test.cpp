@@ -76,7 +76,7 @@ TEST_F(ExampleTask, TaskOfTheDocs_IsReadAndPasses) {
   }
 }
 
-TEST_F(ExampleTask, IsListedWithItsFacts) {
+TEST_F(ExampleTask, ValidTask_IsListedWithItsFacts) {
   const auto dataset = open_tasks(folder_.path());
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;
   const auto list = dataset.value()->list();

@@ -16,7 +16,7 @@ std::string refusal(std::string_view bytes, CodecLimits limits = {}) {
   return value ? "accepted" : value.error().message;
 }
 
-TEST(MessagePack, RoundTrip) {
+TEST(MessagePack, Value_RoundTrips) {
   const Value value = Value::map({{"nil", nullptr},
                                   {"bool", true},
                                   {"small", 7},
@@ -88,7 +88,7 @@ TEST(MessagePack, RandomBytes_NeverCrash) {
   }
 }
 
-TEST(Json, RoundTripAndPlace) {
+TEST(Json, Value_RoundTripsWithinTheLimits) {
   const Value value = Value::map({{"a", Value::array({1, 2.5, "x", nullptr, true})}});
   EXPECT_EQ(to_json(value), R"({"a":[1,2.5,"x",null,true]})");
   EXPECT_EQ(*from_json(to_json(value)), value);
@@ -171,7 +171,7 @@ TEST(Json, DuplicateKey_IsRefused) {
   EXPECT_LT(twice.error().message.size(), 200u);
 }
 
-TEST(Verdict, RoundTrip) {
+TEST(Verdict, Value_RoundTrips) {
   Verdict verdict;
   verdict.outcome = Outcome::kWrong;
   verdict.reason = "output y is wrong";

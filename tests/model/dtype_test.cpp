@@ -90,7 +90,7 @@ TEST(DType, Half_RoundsToNearestEverywhere) {
   }
 }
 
-TEST(DType, HasNamesSizesAndCNames) {
+TEST(DType, Types_HaveNamesSizesAndCNames) {
   for (const std::string& name : dtype_names()) {
     const auto dtype = parse_dtype(name);
     ASSERT_TRUE(dtype.ok()) << name;

@@ -13,14 +13,14 @@ std::string mistake(std::string_view text) {
   return value ? std::to_string(*value) : value.error().message;
 }
 
-TEST(Expression, Evaluates) {
+TEST(Expression, ValidExpression_IsEvaluated) {
   EXPECT_EQ(mistake("n*4 + 1"), "4001");
   EXPECT_EQ(mistake("(n + 255) / 256"), "4");
   EXPECT_EQ(mistake("ceil_div(n, 256) * min(m, 2)"), "8");
   EXPECT_EQ(mistake("-n + max(1, m) % 2"), "-999");
 }
 
-TEST(Expression, NamesTheColumnAndTheReason) {
+TEST(Expression, InvalidExpression_ErrorNamesTheColumnAndTheReason) {
   EXPECT_EQ(mistake("n +"), "expression 'n +', column 4: unexpected end");
   EXPECT_EQ(mistake("nn"), "expression 'nn', column 3: unknown name 'nn'; did you mean 'n'?");
   EXPECT_EQ(mistake("n / (m - 3)"), "expression 'n / (m - 3)', column 12: division by zero");

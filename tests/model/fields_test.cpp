@@ -20,7 +20,7 @@ TEST(Fields, Members_AreRead) {
   EXPECT_TRUE(f.finish());
 }
 
-TEST(Fields, NamesEachMistake) {
+TEST(Fields, InvalidMap_ErrorNamesTheFieldAndTheMistake) {
   const Value map = Value::map({{"turn", 20}, {"name", 1}, {"kind", "sun"}, {"trun", 1}});
   const auto first = [&](auto read) {
     Fields f(map, "step");

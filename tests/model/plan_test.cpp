@@ -62,7 +62,7 @@ TEST(Plan, Parentheses_AreReadAnywhere) {
   }
 }
 
-TEST(Plan, ReadsLaunchesScratchAndArguments) {
+TEST(Plan, Directives_GiveLaunchesScratchAndArguments) {
   const auto plan = parse_plan(
       "// hone: scratch partial = 4 * ceil_div(n, 256)\n"
       "  // hone: launch blocks<float, 256> grid = (ceil_div(n, 256), m) block = 256 "
@@ -92,7 +92,7 @@ TEST(Plan, ReadsLaunchesScratchAndArguments) {
   EXPECT_EQ(second.kernel, 1u);
 }
 
-TEST(Plan, KeepsFormsApart) {
+TEST(Plan, TwoForms_HaveSeparateLaunches) {
   const std::string source =
       "// hone: plan reference\n// hone: launch fast grid = 1 block = 32\n"
       "// hone: plan exact\n// hone: launch slow grid = 2 block = 64\n";

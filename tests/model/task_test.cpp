@@ -95,7 +95,7 @@ TEST(Task, Flops_AreReadAndWritten_AndCountTheTimedShape) {
   EXPECT_THAT(refusal("flops", 0.5), testing::HasSubstr("flops: expected an expression"));
 }
 
-TEST(Task, KeepsSecretsFromClients) {
+TEST(Task, TaskForAClient_HasNoSecrets) {
   const std::string shown = to_json(task_for_client(*task_from_value(valid_task()), "cpu"));
   EXPECT_EQ(shown.find("secret"), std::string::npos);
   EXPECT_EQ(shown.find("hidden"), std::string::npos);

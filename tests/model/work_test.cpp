@@ -6,7 +6,7 @@
 namespace hone {
 namespace {
 
-TEST(Work, IsReadFromJson) {
+TEST(Work, JsonReport_IsReadAndRoundTrips) {
   const auto work = work_from_json(R"({"kernels":{"leaky":2},"operators":{"aten.mm":1}})");
   ASSERT_TRUE(work) << work.error().message;
   EXPECT_EQ(work->kernels.at("leaky"), 2);

@@ -30,7 +30,7 @@ Result<std::unique_ptr<Dataset>> open(const Value& config = Value::map()) {
   return Dataset::open(test::load(fixture("dataset_good")), "mine", config, host_with_parser());
 }
 
-TEST(Dataset, ListsAndGivesTasks) {
+TEST(Dataset, Tasks_AreListedAndReturned) {
   auto dataset = open();
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;
   const auto entries = (*dataset)->list();
@@ -63,7 +63,7 @@ TEST(Dataset, InvalidTask_IsRefused) {
             "dataset_good: get: copy: task: entry: 'no identifier' is not a C identifier");
 }
 
-TEST(Dataset, UsesTheHostsParser) {
+TEST(Dataset, YamlConfig_IsParsedByTheHost) {
   auto dataset = open(Value::map({{"yaml", "a title"}}));
   ASSERT_TRUE(dataset.ok()) << dataset.error().message;
   EXPECT_EQ((*dataset)->list()->front().title, "a title");
@@ -94,7 +94,7 @@ TEST(Dataset, InvalidList_IsRefused) {
   EXPECT_EQ(message(Value::array({unnamed})), "item 0: id: expected a name, found none");
 }
 
-TEST(HostServices, GivesTimeFolderAndCancellation) {
+TEST(HostServices, HostTable_GivesTimeFolderAndCancellation) {
   bool stop = false;
   HostOptions options;
   options.cancelled = [&stop] { return stop; };

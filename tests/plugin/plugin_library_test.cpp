@@ -27,7 +27,7 @@ TEST(PluginLibrary, ValidLibrary_IsLoaded) {
   EXPECT_EQ(library.factory("hone.dataset/1").error().message, "good.so: offers no hone.dataset/1");
 }
 
-TEST(PluginLibrary, TakesARelativePath) {
+TEST(PluginLibrary, RelativePath_IsMadeAbsolute) {
   const auto relative = std::filesystem::relative(fixture("good"));
   EXPECT_EQ(test::load(relative).path(), fixture("good"));
 }

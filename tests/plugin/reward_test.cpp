@@ -25,7 +25,7 @@ Result<std::unique_ptr<Reward>> create(const std::string& name,
   return Reward::create(test::load(fixture(name)), config, test::services(name));
 }
 
-TEST(Reward, ScoresAnEpisode) {
+TEST(Reward, CorrectTurn_IsScored) {
   auto reward = create("good", Value::map({{"weight", 2}}));
   ASSERT_TRUE(reward.ok()) << reward.error().message;
   const auto report = (*reward)->score(one_correct_turn());
@@ -96,7 +96,7 @@ TEST(Reward, EpisodeMistake_IsReturned) {
   EXPECT_EQ(report.error().message, "good: score: episode: turns: expected at least one");
 }
 
-TEST(Reward, SurvivesAnException) {
+TEST(Reward, PluginThatThrows_GivesAnInternalError) {
   auto reward = create("throws");
   ASSERT_TRUE(reward.ok());
   const auto report = (*reward)->score(one_correct_turn());

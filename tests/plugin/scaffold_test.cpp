@@ -23,7 +23,7 @@ struct Kind {
 };
 class Scaffold : public testing::TestWithParam<Kind> {};
 
-TEST_P(Scaffold, BuildsAndValidates) {
+TEST_P(Scaffold, GeneratedPlugin_BuildsAndPassesValidation) {
   const test::TemporaryFolder folder;
   const fs::path target = folder.path() / "plugin";
   const Status written = write_plugin_template(GetParam().kind, GetParam().name, target, kBuild);

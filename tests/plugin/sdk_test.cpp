@@ -109,7 +109,7 @@ TEST(SdkFailure, NoException_PassesAGuard) {
   EXPECT_EQ(sdk::guard(&error, [] {}), HONE_OK);
 }
 
-TEST(SdkFailure, CutsAMessageBetweenCharacters) {
+TEST(SdkFailure, LongMessage_IsCutBetweenCharacters) {
   hone_error error{sizeof(hone_error), 0, {}};
   std::string text(502, 'a');
   sdk::set_error(&error, HONE_INTERNAL, text + "\xc3\xa9");
@@ -138,7 +138,7 @@ TEST(SdkReader, Mistake_NamesPlaceFoundAndExpected) {
             "request: unknown key 'count'; valid: none");
 }
 
-TEST(SdkReader, NamesTheLineOfADocument) {
+TEST(SdkReader, MistakeInADocument_ErrorNamesTheLine) {
   const sdk::Document document{
       "task.yaml",
       sdk::Value::map({{"limits", sdk::Value::map({{"threads", 0}, {"memroy", 1}})}}),
@@ -157,7 +157,7 @@ TEST(SdkReader, NamesTheLineOfADocument) {
   EXPECT_EQ(failure([&] { limits.text("reason"); }), "task.yaml:4: reason: missing");
 }
 
-TEST(SdkConfig, ChecksAgainstItsParameters) {
+TEST(SdkConfig, Config_IsCheckedAgainstItsParameters) {
   const sdk::Parameters parameters{sdk::number_parameter("gamma", 0.4, 0, 1, ""),
                                    sdk::integer_parameter("turns", 3, 1, 9, ""),
                                    sdk::choice_parameter("kind", "sum", {"sum", "forward"}, ""),

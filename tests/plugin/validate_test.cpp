@@ -41,7 +41,7 @@ void expect_all_passed(const ValidationReport& report) {
 }
 
 class ValidateShipped : public testing::TestWithParam<std::string> {};
-TEST_P(ValidateShipped, PassesEveryCheck) {
+TEST_P(ValidateShipped, ShippedReward_PassesEveryCheck) {
   const ValidationReport report = validate(test::shipped_reward(GetParam()));
   EXPECT_EQ(report.name, GetParam());
   EXPECT_EQ(report.checks.size(), 15u);
@@ -49,14 +49,14 @@ TEST_P(ValidateShipped, PassesEveryCheck) {
 }
 INSTANTIATE_TEST_SUITE_P(Rewards, ValidateShipped, testing::ValuesIn(test::shipped_rewards()));
 
-TEST(Validate, PassesTheGoodFixtures) {
+TEST(Validate, GoodPlugins_PassEveryCheck) {
   expect_all_passed(validate(fixture("good")));
   const ValidationReport dataset = validate(fixture("dataset_good"));
   expect_all_passed(dataset);
   EXPECT_EQ(result(dataset, "dataset.get"), "passed: 1 tasks");
 }
 
-TEST(Validate, PassesTheShippedDatasetAndItsTasks) {
+TEST(Validate, ShippedDataset_PassesWithAndWithoutAPath) {
   const std::filesystem::path plugins = test::build_dir() / "plugins";
   CheckProcessOptions options;
   const ValidationReport bare = validate(plugins / "datasets/tasks.so", options);
@@ -67,7 +67,7 @@ TEST(Validate, PassesTheShippedDatasetAndItsTasks) {
   expect_all_passed(validate(plugins / "datasets/tasks.so", options));
 }
 
-TEST(Validate, PassesTheShippedBackend) {
+TEST(Validate, CpuBackend_PassesTheBackendChecks) {
   const ValidationReport report = validate(test::build_dir() / "plugins/backends/cpu.so");
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(result(report, "backend.table"), "passed");

@@ -20,7 +20,7 @@ using test::host_options;
 using test::message_of;
 using test::reward_of;
 
-TEST(HostedLibrary, ScoresAsInProcess) {
+TEST(HostedLibrary, RewardPlugin_ScoresAsInProcess) {
   auto plugin = host(fixture("good"), host_options());
   ASSERT_TRUE(plugin.ok()) << plugin.error().message;
   EXPECT_EQ((*plugin)->name(), "good");
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"code", "returned code 77, expected 0 to 9"}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
-TEST(HostedLibrary, GivesTasksAndTheHostsServices) {
+TEST(HostedLibrary, DatasetPlugin_GivesTasksAndUsesTheHostsServices) {
   const auto lines = std::make_shared<test::Lines>();
   const test::TemporaryFolder folder;
   PluginHostOptions options = host_options(lines);
@@ -164,7 +164,7 @@ TEST(HostedLibrary, KilledHost_IsRestarted) {
   }
 }
 
-TEST(HostedLibrary, PausesAfterThreeCrashesInARow) {
+TEST(HostedLibrary, ThreeCrashesInARow_DelayTheRestart) {
   std::atomic<double> now_s{1000};
   PluginHostOptions options = host_options();
   options.now_s = [&now_s] { return now_s.load(); };
@@ -185,7 +185,7 @@ TEST(HostedLibrary, PausesAfterThreeCrashesInARow) {
   EXPECT_EQ((*plugin)->pid(), -1);
 }
 
-TEST(HostedLibrary, AnswersManyThreads) {
+TEST(HostedLibrary, ManyThreads_EachGetsItsOwnScore) {
   auto plugin = host(fixture("good"), host_options());
   ASSERT_TRUE(plugin.ok()) << plugin.error().message;
   const auto one = reward_of(*plugin), two = reward_of(*plugin, Value::map({{"weight", 2}}));

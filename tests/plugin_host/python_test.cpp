@@ -86,7 +86,7 @@ class Reward:
         ]
 )py";
 
-TEST_F(Python, RewardsWithComponentsParametersAndReturns) {
+TEST_F(Python, RewardInPython_GivesComponentsParametersAndReturns) {
   ASSERT_TRUE(load(kWhole).ok());
   auto made = reward_of(plugin, Value::map({{"weight", 2}}));
   ASSERT_TRUE(made.ok()) << made.error().message;
@@ -311,7 +311,7 @@ TEST_F(Python, ModulesInTheSameFolder_CanBeImported) {
   EXPECT_EQ(report->return_to_date, 7.0);
 }
 
-TEST_F(Python, AnswersManyThreads) {
+TEST_F(Python, ManyThreads_EachGetsItsOwnScore) {
   ASSERT_TRUE(load(kWhole).ok());
   auto made = reward_of(plugin);
   ASSERT_TRUE(made.ok()) << made.error().message;

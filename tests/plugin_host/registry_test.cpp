@@ -99,7 +99,7 @@ TEST_F(HostedRegistry, ShippedPythonPlugin_StartsAtItsFirstCall) {
   EXPECT_EQ(started, 1);
 }
 
-TEST_F(HostedRegistry, RefusesWithTheReason) {
+TEST_F(HostedRegistry, UnusableFile_IsRefusedWithTheReason) {
   EXPECT_EQ(last(open({write("broken.py", "def f(:\n")})).error,
             "broken.py:1: SyntaxError: invalid syntax");
   EXPECT_EQ(last(open({write("Bad-Name.py", kReward)})).error,
@@ -144,7 +144,7 @@ std::vector<std::string> not_passed(const ValidationReport& report) {
   return list;
 }
 
-TEST_F(HostedRegistry, ValidatesTheTemplates) {
+TEST_F(HostedRegistry, PythonTemplates_PassValidation) {
   for (const char* kind : {"reward", "dataset"}) {
     const auto path = test::source_dir() / "plugins/template" / (std::string(kind) + ".py");
     const auto report = validate_python(path, host_options(), Value::map());
