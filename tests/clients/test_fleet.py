@@ -288,6 +288,29 @@ def test_a_lost_episode_begins_again_on_another_server(scripted_pair: list[Scrip
     assert play.step("slow") == []
     assert not play.may_retry, "one retry is the default"
     assert play.finish().score is None
+    assert play.record.details()["retries"] == 1
+
+
+def test_an_episode_that_loses_its_server_in_a_tool_call_begins_again(scripted_pair: list[ScriptedServer]) -> None:
+    settings = settings_of(scripted_pair, options={"max_turns": 1, "tools": {"check": 2}}, retries=2)
+    fleet_of(client_of(settings))
+    play = Play(settings)
+    play.start("add_relu", group="g")
+    assert play.call("check", {"code": "slow"})
+    home, other = home_and_other(scripted_pair)
+    home.stop()
+    assert (play.call("check", {"code": "slow"}), play.may_retry) == ("", True)
+    assert "turn 1: tool check: unavailable: " in str(play.record.fault)
+    assert play.again()
+    assert play.call("check", {"code": "slow"})
+    assert play.step("slow")
+    assert (play.record.score, play.record.details()["retries"]) == (0.4, 1)
+    play.start("add_relu")
+    assert play.record.details()["retries"] == 0, "of another episode"
+    other.stop()
+    play.step("slow")
+    assert (play.may_retry, play.again(), play.may_retry) == (True, [], False), "no server is left"
+    assert play.record.details()["retries"] == 2
 
 
 def test_a_lost_reset_is_retried_and_other_faults_are_not(scripted: ScriptedServer) -> None:
@@ -489,6 +512,8 @@ def test_servers_may_join_and_leave(two: list[RealServer]) -> None:
         fleet.set_endpoints([two[1].endpoint])
         new = [client.reset("add_relu").episode for _ in range(6)]
         assert {home_of(client, one) for one in new} == {two[1].endpoint}, "a server that has left gets no episodes"
+        fleet.set_endpoints([two[0].endpoint], are_all=False)
+        assert [one.left_at for one in fleet.members()] == [None, None], "one is back, the other may be there"
         for one in started + new:
             one.close()
 

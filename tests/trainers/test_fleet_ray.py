@@ -22,7 +22,7 @@ import hone
 import pytest
 import ray
 from hone.adapters._play import Play, Settings, client_of
-from hone.fleet import FleetConnection, on_ray
+from hone.fleet import FleetConnection, Member, on_ray
 from ray.cluster_utils import Cluster
 
 from servers import wait_until
@@ -186,7 +186,7 @@ def test_a_server_that_is_killed_comes_back_with_its_episodes(up: str, whom: str
             started.append(client.reset("add_relu").episode)
             assert len(started) < 100
         node = ray.get_actor("hone-server-0", namespace=on_ray.NAMESPACE)
-        endpoint, _ = ray.get(node.load.remote())
+        endpoint = ray.get(node.place.remote()).endpoint
         assert endpoint in {home_of(client, one) for one in started}
         os.kill(ray.get(getattr(node, whom).remote()), signal.SIGKILL)
         new = [client.reset("add_relu", timeout=60).episode for _ in range(2)]
@@ -266,7 +266,6 @@ def test_no_step_is_lost_or_doubled_when_a_node_and_a_server_die_under_load(clus
     endpoints = on_ray.up(3, name="load", hone=HONE, resources={"load": 1}, settings=settings, journal=str(tmp_path))
     told, clients, threads = Told(), [], []
     try:
-        placed = ray.util.placement_group_table(ray.util.get_placement_group("load-servers"))["bundles_to_node_id"]
         removed, killed = endpoints[0], endpoints[1]
         for number in range(16):
             clients.append(hone.connect("ray://load", reconnect_timeout=8 if number % 2 else 60))
@@ -282,8 +281,9 @@ def test_no_step_is_lost_or_doubled_when_a_node_and_a_server_die_under_load(clus
 
         servers = [ray.get_actor(f"load-server-{index}", namespace=on_ray.NAMESPACE) for index in range(2)]
         processes = ray.get([one.pid.remote() for one in servers])
+        node_of_removed = ray.get(servers[0].place.remote()).node
         began = time.monotonic()
-        cluster.remove_node(nodes[placed[0]], allow_graceful=False)
+        cluster.remove_node(nodes[node_of_removed], allow_graceful=False)
         wait_until(lambda: not Path(f"/proc/{processes[0]}").exists())
         os.kill(processes[1], signal.SIGKILL)
         with told.lock:
@@ -336,7 +336,7 @@ def test_no_step_is_lost_or_doubled_when_a_node_and_a_server_die_under_load(clus
 
 
 def test_a_fleet_grows_on_nodes_without_a_server(cluster: Cluster) -> None:
-    add_nodes(cluster, 2, "grow")
+    added_nodes = add_nodes(cluster, 2, "grow")
     options = ["--name", "grow", "--hone", HONE]
     first = fleet("up", "--nodes", "1", "--resources", "grow=0.1", *options)
     assert first.returncode == 0, first.stderr
@@ -344,6 +344,13 @@ def test_a_fleet_grows_on_nodes_without_a_server(cluster: Cluster) -> None:
     full = fleet("add", "--nodes", "2", "--name", "grow", "--timeout", "2")
     assert "Ray found no 2 further nodes with {'grow': 0.1} each within 2 s; see `ray status`" in full.stderr
     assert [row["episodes"] for row in on_ray.status("grow")] == [0], "the fleet is as before"
+    # What an `add` leaves that is killed while it waits.
+    command = [sys.executable, "-m", "hone.fleet", "add", "--nodes", "2", "--name", "grow"]
+    environment = {**os.environ, "RAY_ADDRESS": ray.get_runtime_context().gcs_address}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as waits:
+        assert waits.stderr is not None
+        assert any("waiting for 2 further nodes" in line for line in waits.stderr)
+        waits.kill()
     # The first node has room, too.
     added = fleet("add", "--nodes", "1", "--name", "grow")
     assert (added.returncode, added.stdout) == (0, "1 server added\n"), added.stderr
@@ -353,9 +360,21 @@ def test_a_fleet_grows_on_nodes_without_a_server(cluster: Cluster) -> None:
     wait_until(lambda: all(one.serves for one in client._connection.members()), 20)
     started = [client.reset("add_relu").episode for _ in range(4)]
     assert len({home_of(client, one) for one in started}) == 2
-    # A registry that is started again knows all of them.
+    # A registry that is started again knows all of them, and a server that hangs has not left.
+    hangs = ray.get(on_ray._server_of("grow", 1).pid.remote())
+    os.kill(hangs, signal.SIGSTOP)
     os.kill(ray.get(on_ray._registry_of("grow").pid.remote()), signal.SIGKILL)
-    wait_until(lambda: has_two_rows("grow"))
+    try:
+        wait_until(lambda: states_of("grow") == ["serving", "starting"])
+        time.sleep(3)  # clients ask the registry every 2 s
+        assert "left the fleet" not in {one.state for one in client._connection.members()}
+    finally:
+        os.kill(hangs, signal.SIGCONT)
+    wait_until(lambda: states_of("grow") == ["serving"] * 2)
+    # One whose node has left the cluster has left.
+    gone = ray.get(on_ray._server_of("grow", 1).place.remote())
+    cluster.remove_node(next(one for one in added_nodes if one.node_id == gone.node))
+    wait_until(lambda: member_of(client, gone.endpoint).state == "left the fleet", 30)
     client.close()
     ray.kill(on_ray._registry_of("grow"))  # as a `down` that is interrupted leaves it
     ended = fleet("down", "--name", "grow")
@@ -371,10 +390,14 @@ def test_a_node_has_one_server_of_a_fleet(cluster: Cluster) -> None:
     on_ray._claim_node("one").close()
 
 
-def has_two_rows(name: str) -> bool:
+def states_of(name: str) -> list[str]:
     with contextlib.suppress(hone.Unavailable):
-        return [row["state"] for row in on_ray.status(name)] == ["serving"] * 2
-    return False
+        return [row["state"] for row in on_ray.status(name)]
+    return []
+
+
+def member_of(client: hone.Client, endpoint: str) -> Member:
+    return next(one for one in client._connection.members() if one.endpoint == endpoint)
 
 
 def test_errors_say_what_to_do(up: str) -> None:

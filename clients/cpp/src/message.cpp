@@ -42,7 +42,9 @@ Failure read_failure(const Value& body) {
 }
 
 Failure no_server(std::string message, bool retryable) {
-  return {Code::kUnavailable, "infra", std::move(message), retryable, {}};
+  Failure failure{Code::kUnavailable, "infra", std::move(message), retryable, {}};
+  failure.cause = kServerLost;
+  return failure;
 }
 
 Failure given_up(std::string message) {

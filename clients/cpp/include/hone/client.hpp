@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -14,6 +15,9 @@
 namespace hone {
 // Rationale: a program may hold both this client and the server, whose own types have some of the same names.
 inline namespace client_api {
+
+/// Cause of a failure because the server could not be reached. No server sends it.
+inline constexpr std::string_view kServerLost = "server_lost";
 
 /// Why a request failed, as the server or this client says it.
 struct Failure {

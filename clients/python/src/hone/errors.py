@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "SERVER_LOST",
     "Busy",
     "Cancelled",
     "DeadlineExceeded",
@@ -15,6 +16,9 @@ __all__ = [
     "Unavailable",
     "Unimplemented",
 ]
+
+#: The cause of ``Unavailable`` if the client could not reach the server. No server sends it.
+SERVER_LOST = "server_lost"
 
 
 class HoneError(Exception):

@@ -18,7 +18,7 @@ from hone import aio
 from hone._functions import function_tools
 from hone._requests import DEFAULT_ENDPOINT, PathLike
 from hone.client import Client, Episode, connect
-from hone.errors import HoneError, InvalidArgument, Unavailable
+from hone.errors import HoneError, InvalidArgument
 
 from ._record import Message, Record, is_fault
 from ._tools import EpisodeTools
@@ -171,7 +171,7 @@ def _is_over(
 
 
 class _Retries:
-    """How an episode began, to begin it again after its server became unavailable."""
+    """How an episode began, to begin it again after its server was lost."""
 
     record: Record
 
@@ -180,16 +180,16 @@ class _Retries:
         self._task: str | None = None
         self._seed: int | None = None
         self._group: str | None = None
-        self._retries_left = 0
+        self._retries = 0
 
     @property
     def may_retry(self) -> bool:
         """Whether the episode lost its server, and ``again`` may begin it."""
-        return self.record.unavailable and self._retries_left > 0
+        return self.record.server_lost and self._retries < self._settings.retries
 
     def _begin(self, task: str | None, seed: int | None, group: str | None) -> None:
         self._task, self._seed, self._group = task, seed, group
-        self._retries_left = self._settings.retries
+        self._retries = 0
 
     def _request(self) -> dict[str, Any]:
         """The arguments of ``reset``."""
@@ -197,7 +197,7 @@ class _Retries:
 
     def _spend_retry(self) -> Record:
         """Returns the record of the lost episode."""
-        self._retries_left -= 1
+        self._retries += 1
         self._task = self.record.task or self._task  # not another draw
         return self.record
 
@@ -240,17 +240,18 @@ class Play(_Retries):
         while self.may_retry and not messages:
             lost = self._spend_retry()
             messages = self._start()
-            if self.record.unavailable:
+            if self.record.server_lost:
+                lost.retries = self._retries
                 self.record = lost  # with the first reason
         return messages
 
     def _start(self) -> list[Message]:
         self.finish()
-        self.record, self.tools = Record(), EpisodeTools()
+        self.record, self.tools = Record(retries=self._retries), EpisodeTools()
         try:
             start = self._client.reset(**self._request())
         except HoneError as error:
-            _note(self.record, error, resetting=True)
+            self.record.note(error, "reset", resetting=True)
             return []
         self._episode = start.episode
         self._dropped = weakref.finalize(self, _close_unasked, self._client, start.episode.id)
@@ -273,7 +274,7 @@ class Play(_Retries):
         try:
             result = self._client.step(self._episode, code, response=response)
         except HoneError as error:
-            _note(self.record, error, resetting=False)
+            self.record.note(error, f"turn {self.record.turns + 1}")
             return []
         return self.record.add(result)
 
@@ -340,18 +341,19 @@ class AsyncPlay(_Retries):
         while self.may_retry and not messages:
             lost = self._spend_retry()
             messages = await self._start()
-            if self.record.unavailable:
+            if self.record.server_lost:
+                lost.retries = self._retries
                 self.record = lost
         return messages
 
     async def _start(self) -> list[Message]:
         await self.finish()
-        self.record, self.tools = Record(), EpisodeTools()
+        self.record, self.tools = Record(retries=self._retries), EpisodeTools()
         self._client = await loop_client_of(self._settings)
         try:
             start = await self._client.reset(**self._request())
         except HoneError as error:
-            _note(self.record, error, resetting=True)
+            self.record.note(error, "reset", resetting=True)
             return []
         self._episode = start.episode
         self.tools = self._settings.tools_of(start.observation)
@@ -365,7 +367,7 @@ class AsyncPlay(_Retries):
         try:
             result = await self._client.step(self._episode, code, response=response)
         except HoneError as error:
-            _note(self.record, error, resetting=False)
+            self.record.note(error, f"turn {self.record.turns + 1}")
             return []
         return self.record.add(result)
 
@@ -391,15 +393,6 @@ class AsyncPlay(_Retries):
             else:
                 self.record.finish(closed)
         return self.record
-
-
-def _note(record: Record, error: HoneError, *, resetting: bool) -> None:
-    """Notes a fault, or raises any other error."""
-    if not is_fault(error, resetting=resetting):
-        raise error
-    where = "reset" if resetting else f"turn {record.turns + 1}"
-    record.unavailable = isinstance(error, Unavailable)
-    record.fail(f"{where}: {error.code}: {error}")
 
 
 def _lost_at_the_end(record: Record, error: HoneError) -> None:

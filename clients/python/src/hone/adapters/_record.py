@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hone.errors import HoneError, NotFound
+from hone.errors import SERVER_LOST, HoneError, NotFound
 from hone.types import Closed, StepResult
 
 # Tool calls have members that are not text, as in hone.types.Message.
@@ -33,7 +33,8 @@ class Record:
         tool_calls: The number of calls of each tool.
         ended: Whether the episode is over.
         fault: The reason why it must not be trained on; None if it may.
-        unavailable: Whether the fault is that its server could not be reached.
+        server_lost: Whether the fault is that its server could not be reached.
+        retries: How often it began again, because its server could not be reached.
     """
 
     task: str = ""
@@ -48,7 +49,8 @@ class Record:
     tool_calls: dict[str, int] = field(default_factory=dict)
     ended: bool = False
     fault: str | None = None
-    unavailable: bool = False
+    server_lost: bool = False
+    retries: int = 0
 
     @property
     def turns(self) -> int:
@@ -104,6 +106,19 @@ class Record:
         self.ended, self.turns_left = True, 0
         self.fault = self.fault or fault
 
+    def note(self, error: HoneError, where: str, *, resetting: bool = False) -> None:
+        """Ends the episode with a fault. Raises the error if the request was wrong.
+
+        Args:
+            error: The reason.
+            where: What failed, such as ``"turn 1"``.
+            resetting: Whether the request was ``reset``.
+        """
+        if not is_fault(error, resetting=resetting):
+            raise error
+        self.server_lost = error.cause == SERVER_LOST
+        self.fail(f"{where}: {error.code}: {error}")
+
     def details(self) -> dict[str, Any]:
         """For logs, as JSON can hold it: the same keys in every episode."""
         return {
@@ -116,6 +131,7 @@ class Record:
             "best_speedup": self.best_speedup,
             "outcomes": list(self.outcomes),
             "tool_calls": dict(self.tool_calls),
+            "retries": self.retries,
         }
 
 

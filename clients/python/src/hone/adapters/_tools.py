@@ -136,7 +136,7 @@ class EpisodeTools:
         The record gets the fault. All other errors count as mistakes of the model.
         """
         if isinstance(error, HoneError) and is_fault(error, resetting=False):
-            record.fail(f"turn {record.turns + 1}: tool {name}: {error.code}: {error}")
+            record.note(error, f"turn {record.turns + 1}: tool {name}")
             return ""
         self.failed += 1
         return refusal(error)

@@ -63,12 +63,12 @@ class _Link:
     retries: int = 0
 
     def may_retry(self, spent: int) -> bool:
-        """Whether the episode ended because its server was unavailable, and may be repeated.
+        """Whether the episode ended because its server was lost, and may be repeated.
 
         Args:
             spent: How often it was.
         """
-        return self.record is not None and self.record.unavailable and spent < self.retries
+        return self.record is not None and self.record.server_lost and spent < self.retries
 
 
 class HoneEnv(BaseTextEnv):  # type: ignore[misc]
@@ -235,6 +235,9 @@ class Masked:
             if not lost:
                 break
             again = await inner(_only(batch, lost, len(ids)), **named)
+            for one in (links[at].record for at in lost):
+                if one is not None:
+                    one.retries = spent + 1
             _replace(output, again, lost, len(ids))
         zeroes = bool(getattr(config, "zero_reward_on_non_stop", False))
         return _masked(output, groups, [one.record for one in links], zeroes)

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from hone import _core
 from hone._text import printable
-from hone.errors import HoneError
+from hone.errors import SERVER_LOST, HoneError
 
 from .routing import Router, Server
 
@@ -55,7 +55,7 @@ Open = Callable[[str, float], _core.Connection]  #: Opens an endpoint within a t
 
 
 def _unavailable(message: str) -> tuple[None, Failure]:
-    return None, ("unavailable", "infra", message, True, None, "")
+    return None, ("unavailable", "infra", message, True, None, SERVER_LOST)
 
 
 class Sent(Protocol):
@@ -306,7 +306,8 @@ class FleetConnection:
         open_endpoint: Opens a connection.
         connect_timeout: Seconds to wait for the first server.
         router: Chooses servers.
-        find: Returns the current endpoints; None if they never change. Called in a thread.
+        find: Returns the current endpoints, and whether these are all; None if they never change.
+            Called in a thread.
         clean_up: Called once, when this connection is closed.
     """
 
@@ -316,7 +317,7 @@ class FleetConnection:
         open_endpoint: Open,
         connect_timeout: float,
         router: Router | None = None,
-        find: Callable[[], Iterable[str]] | None = None,
+        find: Callable[[], tuple[Iterable[str], bool]] | None = None,
         clean_up: Callable[[], None] = lambda: None,
     ) -> None:
         self.failure: Failure | None = None
@@ -414,8 +415,13 @@ class FleetConnection:
             connection.close()
         self._clean_up()
 
-    def set_endpoints(self, endpoints: Iterable[str]) -> None:
-        """Adds new servers. Servers that are gone get no new episodes, but keep their own."""
+    def set_endpoints(self, endpoints: Iterable[str], are_all: bool = True) -> None:
+        """Adds new servers. Servers that are gone get no new episodes, but keep their own.
+
+        Args:
+            endpoints: The servers of the fleet.
+            are_all: Whether a server that is not among them has left the fleet.
+        """
         given = list(endpoints)
         with self._lock:
             known = {member.endpoint for member in self._members}
@@ -424,6 +430,7 @@ class FleetConnection:
             for member in list(self._members):
                 if member.endpoint in given:
                     member.left_at = None
+                if member.endpoint in given or (not are_all and member.left_at is None):
                     continue
                 member.left_at = member.left_at or time.monotonic()
                 old = time.monotonic() - member.left_at >= LEFT_S
@@ -636,7 +643,7 @@ def _watch(of: weakref.ref[FleetConnection], closed: threading.Event) -> None:
             return
         if connection._find is not None and time.monotonic() >= next_find:
             try:
-                connection.set_endpoints(connection._find())
+                connection.set_endpoints(*connection._find())
             except HoneError as error:  # the known servers remain
                 _log.warning("cannot ask for the fleet's servers: %s", printable(error))
             next_find = time.monotonic() + RETRY_S

@@ -68,7 +68,7 @@ _PRCTL = ctypes.CDLL(None).prctl  # found here: a forked child must not load lib
 START_S = 120.0
 #: Time between two looks of the registry at the servers (s).
 LOOK_S = 1.0
-#: Time after which a server that does not answer the registry gets no new clients (s).
+#: Time after which a server that does not answer the registry gets no new episodes (s).
 SILENT_S = 5.0
 #: Time that a server has to say its state (s).
 STATE_S = 5.0
@@ -120,6 +120,21 @@ class Plan:
 
     launch: Launch
     bundle: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server is, and what it has to do.
+
+    Attributes:
+        endpoint: Its address.
+        node: Ray's id of its node.
+        episodes: Its open episodes.
+    """
+
+    endpoint: str
+    node: str
+    episodes: int
 
 
 class _Node:
@@ -207,17 +222,19 @@ class _Node:
         finally:
             os._exit(1)
 
-    def load(self) -> tuple[str, int]:
-        """The server's address and its number of open episodes."""
-        return self._endpoint, int(self._client.metrics()["service"]["episodes"]["open"])
+    def place(self) -> Place:
+        """The server's address and node, and its number of open episodes."""
+        node = str(ray.get_runtime_context().get_node_id())
+        episodes = int(self._client.metrics()["service"]["episodes"]["open"])
+        return Place(self._endpoint, node, episodes)
 
     def state(self) -> dict[str, Any]:
         """The server's row of ``status``."""
-        endpoint, episodes = self.load()
+        place = self.place()
         return {
-            "endpoint": endpoint,
+            "endpoint": place.endpoint,
             "state": self._client.health()["status"],
-            "episodes": episodes,
+            "episodes": place.episodes,
             "web": self._announced.get("web"),
             "log": str(self._log),
         }
@@ -243,19 +260,21 @@ class _Node:
 
 
 class _Registry:
-    """Knows the servers of a fleet, and places groups for all clients."""
+    """Knows the servers of a fleet, and places groups for all clients.
 
-    def __init__(self, plan: Plan, size: int) -> None:
+    Which servers there are, and which nodes, only Ray knows: it is asked again before each look.
+    """
+
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        # Started again, it has servers that were added.
-        size = max([size, *(index + 1 for index in _servers_of(plan.launch.fleet))])
-        self._nodes: list[Any] = [None] * size
         self._router = Router(load_free=0)  # it alone places groups
-        self._endpoints: dict[int, str] = {}
-        self._former: dict[int, str] = {}  # the last address of each server
+        self._nodes: dict[int, Any] = {}  # Ray's servers, by number
+        self._places: dict[int, Place] = {}  # what each server said last
+        self._alive: set[str] = set()  # the nodes of the cluster
         self._asked: dict[Any, tuple[int, float]] = {}  # awaited answers: server, and since when
-        self._loads: dict[str, int] = {}  # open episodes
+        self._silent: set[str] = set()  # endpoints that do not answer
         self._placed: list[tuple[float, str]] = []  # since the servers were asked
+        self._started = time.monotonic()
         self._looked = 0.0
 
     def key(self) -> bytes:
@@ -270,37 +289,44 @@ class _Registry:
         """How its servers are started."""
         return self._plan
 
-    def size(self) -> int:
-        """The number of servers that the fleet should have."""
-        return len(self._nodes)
-
-    def grow(self, size: int) -> None:
-        """Notes that the fleet now has this many servers."""
-        self._nodes += [None] * (size - len(self._nodes))
-
     def port(self, index: int) -> int:
         """The port that a server had; 0 for a new one."""
-        return int(self._former[index].rpartition(":")[2]) if index in self._former else 0
+        place = self._places.get(index)
+        return 0 if place is None else int(place.endpoint.rpartition(":")[2])
 
-    def endpoints(self) -> list[str]:
-        """The addresses of the servers that are there."""
+    def endpoints(self) -> tuple[list[str], bool]:
+        """The addresses of the servers whose nodes are there, and whether these are all.
+
+        They are not all while this registry, started again, waits for a server to say its address.
+        A server that does not answer is among them: Ray starts it again on its node.
+        """
         if time.monotonic() - self._looked >= LOOK_S:
             self._look()
-        return [self._endpoints[index] for index in sorted(self._endpoints)]
+        there = [
+            place.endpoint
+            for index, place in sorted(self._places.items())
+            if index in self._nodes and place.node in self._alive
+        ]
+        waited = time.monotonic() - self._started >= START_S
+        return there, bool(there) and (waited or self._nodes.keys() <= self._places.keys())
 
     def status(self) -> list[dict[str, Any]]:
-        """A row for each server, with its last known address and number of episodes."""
+        """A row for each server, with its number, last known address and number of episodes."""
         self.endpoints()
-        return [
-            {
-                "endpoint": self._former.get(index, ""),
-                "state": "not answering" if index in self._former else "starting",
-                "episodes": self._loads.get(self._former.get(index, ""), 0),
-                "web": None,
-                "log": None,
-            }
-            for index in range(len(self._nodes))
-        ]
+        rows = []
+        for index in sorted(self._nodes):
+            place = self._places.get(index)
+            rows.append(
+                {
+                    "index": index,
+                    "endpoint": "" if place is None else place.endpoint,
+                    "state": "starting" if place is None else "not answering",
+                    "episodes": 0 if place is None else place.episodes,
+                    "web": None,
+                    "log": None,
+                }
+            )
+        return rows
 
     def order(
         self,
@@ -319,10 +345,15 @@ class _Registry:
             # This registry was started again.
             self._router.placed(group, Server(known[0], fingerprint=known[1]))
         self.endpoints()
-        loads = Counter(self._loads)
+        loads = Counter({place.endpoint: place.episodes for place in self._places.values()})
         loads.update(endpoint for _, endpoint in self._placed)
+        servers = [Server(load=loads[one["endpoint"]], **one) for one in given]
         order = self._router.order(
-            group, [Server(load=loads[one["endpoint"]], **one) for one in given]
+            group,
+            [
+                replace(one, serves=one.serves and one.endpoint not in self._silent)
+                for one in servers
+            ],
         )
         if order:
             self._placed.append((time.monotonic(), order[0]))
@@ -331,32 +362,42 @@ class _Registry:
     def _look(self) -> None:
         """Takes the answers that have come, and asks again. A server being started has none."""
         self._looked = now = time.monotonic()
+        self._alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+        self._find_nodes()
         asked = {index for index, _ in self._asked.values()}
-        for index, node in enumerate(self._nodes):
-            if node is None:
-                with contextlib.suppress(ValueError):
-                    self._nodes[index] = _server_of(self._plan.launch.fleet, index)
-            elif index not in asked:
-                self._asked[node.load.remote()] = (index, now)
-        if not self._asked:
-            return
-        ready, _ = ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
+        for index, node in self._nodes.items():
+            if index not in asked:
+                self._asked[node.place.remote()] = (index, now)
+        ready: list[Any] = []
+        if self._asked:
+            ready, _ = ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
         for answer in ready:
             index, asked_at = self._asked.pop(answer)
             try:
-                endpoint, load = ray.get(answer)
+                place: Place = ray.get(answer)
             except ray.exceptions.RayError:
-                self._endpoints.pop(index, None)
+                if index in self._places:
+                    self._silent.add(self._places[index].endpoint)
                 continue
-            self._endpoints[index] = endpoint
-            self._former[index] = endpoint
-            self._loads[endpoint] = load
+            self._places[index] = place
+            self._silent.discard(place.endpoint)
             self._placed = [
-                (at, one) for at, one in self._placed if one != endpoint or at >= asked_at
+                (at, one) for at, one in self._placed if one != place.endpoint or at >= asked_at
             ]
         for index, since in self._asked.values():
-            if now - since > SILENT_S:
-                self._endpoints.pop(index, None)
+            if now - since > SILENT_S and index in self._places:
+                self._silent.add(self._places[index].endpoint)
+
+    def _find_nodes(self) -> None:
+        """Takes the servers that Ray has. ``add`` starts some; others are killed if it fails."""
+        there = _servers_of(self._plan.launch.fleet)
+        for index in self._nodes.keys() - set(there):
+            del self._nodes[index]
+            self._places.pop(index, None)
+        for index in there:
+            if index not in self._nodes:
+                with contextlib.suppress(ValueError):
+                    self._nodes[index] = _server_of(self._plan.launch.fleet, index)
 
 
 class RegistryRouter(Router):
@@ -398,12 +439,12 @@ def open_named(
     """
     registry = _registry_of(name)
 
-    def find() -> list[str]:
-        answer: list[str] = _get(registry.endpoints.remote(), REGISTRY_S)
+    def find() -> tuple[list[str], bool]:
+        answer: tuple[list[str], bool] = _get(registry.endpoints.remote(), REGISTRY_S)
         return answer
 
     end = time.monotonic() + connect_timeout
-    while not (endpoints := find()):
+    while not (endpoints := find()[0]):
         if time.monotonic() >= end:
             raise Unavailable(
                 f"no server of fleet {name!r} answers; see "
@@ -499,12 +540,13 @@ def up(
     folder = os.path.abspath(journal) if journal else ""
     launch = Launch(name, 0, program, arguments, folder, port, keys, client_key, web_key)
     plan = Plan(launch, dict(resources or {"CPU": 1}))
-    registry = _detached(_Registry, f"{name}-registry", resources=_on_head()).remote(plan, nodes)
+    registry = _detached(_Registry, f"{name}-registry", resources=_on_head()).remote(plan)
     try:
         endpoints = _start(plan, 0, nodes, timeout, on_progress)
         _get(registry.endpoints.remote(), START_S)
     except BaseException:
-        ray.kill(registry)
+        with contextlib.suppress(Unavailable):
+            down(name)
         raise
     return endpoints
 
@@ -544,10 +586,7 @@ def add(
             error_class="protocol",
         )
     plan: Plan = _get(registry.plan.remote(), REGISTRY_S)
-    first: int = _get(registry.size.remote(), REGISTRY_S)
-    endpoints = _start(plan, first, nodes, timeout, on_progress)
-    _get(registry.grow.remote(first + nodes), REGISTRY_S)
-    return endpoints
+    return _start(plan, max(_servers_of(name), default=-1) + 1, nodes, timeout, on_progress)
 
 
 def _start(
@@ -572,7 +611,7 @@ def _start(
         options["bundle_label_selector"] = [{"ray.io/node-id": f"!in({','.join(used)})"}] * count
     group = placement_group(
         [plan.bundle] * count,
-        name=f"{name}-servers-{first}" if first else f"{name}-servers",
+        name=f"{name}-servers-{os.urandom(4).hex()}",  # an `add` that was killed may leave one
         **options,
     )
     further = "further " * bool(first)
@@ -593,9 +632,9 @@ def _start(
             made.append(actor.remote(launch))
         endpoints = []
         for index, node in enumerate(made):
-            endpoint, _ = ray.get(node.load.remote(), timeout=max(0.1, end - time.monotonic()))
-            endpoints.append(endpoint)
-            on_progress(f"server {first + index} serves at {endpoint}")
+            place = ray.get(node.place.remote(), timeout=max(0.1, end - time.monotonic()))
+            endpoints.append(place.endpoint)
+            on_progress(f"server {first + index} serves at {place.endpoint}")
     except BaseException as error:
         for actor in made:
             ray.kill(actor)
@@ -662,9 +701,9 @@ def status(name: str = "hone") -> list[dict[str, Any]]:
     # Ask the servers themselves. The registry's figures may be seconds old: it must not wait for
     # a server, because clients wait for it.
     asked = {}
-    for index, row in enumerate(rows):
+    for row in rows:
         with contextlib.suppress(ValueError):
-            asked[_server_of(name, index).state.remote()] = row
+            asked[_server_of(name, row.pop("index")).state.remote()] = row
     ready, _ = ray.wait(list(asked), num_returns=len(asked), timeout=STATE_S) if asked else ([], [])
     for answer in ready:
         with contextlib.suppress(ray.exceptions.RayError):
@@ -725,7 +764,7 @@ def _servers_of(name: str) -> list[int]:
 
 def _groups_of(name: str) -> list[dict[str, Any]]:
     """A fleet's placement groups: of each, its ``id``, and the ids of the ``nodes`` in use."""
-    wanted = re.compile(rf"{re.escape(name)}-servers(-\d+)?")
+    wanted = re.compile(rf"{re.escape(name)}-servers-[0-9a-f]{{8}}")
     return [
         {
             "id": one["placement_group_id"],
