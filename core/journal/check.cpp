@@ -54,6 +54,9 @@ Result<std::vector<std::string>> JournalReader::check() const {
       HONE_ASSIGN(row, query.next());
     }
   }
+  if (wrong.empty()) return wrong;
+  if (Error error = database_->damage(wrong.front()); error.code == Code::kUnavailable)
+    return error;
   return wrong;
 }
 

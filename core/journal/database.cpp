@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -25,6 +26,38 @@ std::string file_of(sqlite3* handle) {
   return path != nullptr && *path != 0 ? path : "FILE";
 }
 
+/// The path as one word of a command line.
+std::string shell_word(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./,:@%=";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string word = "'";
+  for (const char c : path) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+/// Name of an immutable connection's URI parameter: the state of the file when it was opened.
+constexpr const char* kOpenedState = "hone_opened";
+
+/// Changes with each write: the time of the last one, and the size.
+std::string state_of(const char* path) {
+  struct stat found = {};
+  if (::stat(path, &found) != 0) return "none";
+  return std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec) + "." +
+         std::to_string(found.st_size);
+}
+
+/// Rationale: an immutable connection has no lock, so what looks like damage may be a write of the file's server.
+Error damage_of(sqlite3* handle, const std::string& what) {
+  const char* path = handle != nullptr ? sqlite3_db_filename(handle, "main") : nullptr;
+  const char* opened = path != nullptr ? sqlite3_uri_parameter(path, kOpenedState) : nullptr;
+  if (opened != nullptr && state_of(path) != opened)
+    return unavailable("its server wrote it meanwhile (" + what +
+                       "); try again, or run this as a user who can write its folder");
+  return damaged_journal("it is damaged (" + what + "); see: hone journal check --journal " +
+                         shell_word(file_of(handle)));
+}
+
 Error failure_of(sqlite3* handle, int result) {
   const std::string text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(result);
   switch (result & 0xff) {
@@ -36,8 +69,7 @@ Error failure_of(sqlite3* handle, int result) {
     case SQLITE_INTERRUPT:
       return Error{Code::kCancelled, "the query was cancelled"};
     case SQLITE_CORRUPT:
-      return damaged_journal("it is damaged (" + text + "); see: hone journal check --journal " +
-                             file_of(handle));
+      return damage_of(handle, text);
     case SQLITE_NOTADB:
       return failed_precondition("found a file of another kind, expected a journal");
     case SQLITE_READONLY:
@@ -101,7 +133,7 @@ void unpack_cell(sqlite3_context* context, int, sqlite3_value** cells) {
   if (whole) answer_blob(context, *whole);
 }
 
-/// "file:…?immutable=1": SQLite then reads the file alone, without locks and without its log.
+/// "file:…?immutable=1&…": SQLite then reads the file alone, without locks and without its log.
 std::string immutable_uri(const std::filesystem::path& path) {
   std::string uri = "file://";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -114,7 +146,7 @@ std::string immutable_uri(const std::filesystem::path& path) {
     else
       uri += c;
   }
-  return uri + "?immutable=1";
+  return uri + "?immutable=1&" + kOpenedState + "=" + state_of(path.c_str());
 }
 
 /// Whether SQLite cannot create the shared-memory file that a reader of a WAL database needs.
@@ -258,8 +290,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
                                ", and reading them requires a folder that you can write; copy " +
                                path.string() + " and " + log.string() + " to such a folder");
   }
-  // Rationale: without a log, all content is in the file itself. A server of another user could still write it; checksums then
-  // report rows that changed while they were read.
+  // Rationale: without a log, all content is in the file itself. A server of another user could still write it: damage_of().
   return connect(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, vfs);
 }
 
@@ -306,7 +337,7 @@ Result<std::int64_t> Database::number(std::string_view sql) {
   return statement.integer(0);
 }
 
-std::string Database::file() const { return file_of(handle_.get()); }
+Error Database::damage(const std::string& what) const { return damage_of(handle_.get(), what); }
 
 std::int64_t Database::changes() const { return sqlite3_changes64(handle_.get()); }
 

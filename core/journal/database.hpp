@@ -77,8 +77,9 @@ class Database {
   Result<Statement> prepare(std::string_view sql);
   /// The number that a query with one row and column returns, such as `PRAGMA name`.
   Result<std::int64_t> number(std::string_view sql);
-  /// The absolute path.
-  std::string file() const;
+  /// The error for content that is not what was stored: the file is damaged. If this connection has no lock and a server has
+  /// written the file since it was opened: unavailable.
+  Error damage(const std::string& what) const;
   /// Number of rows that the last statement changed.
   std::int64_t changes() const;
   /// True after a failed sync: the contents of the disk are unknown.

@@ -22,8 +22,7 @@ constexpr const char* kEpisodeColumns =
 Error damaged(const Database& database, std::uint64_t episode, const std::string& what) {
   char name[32];
   std::snprintf(name, sizeof name, "episode %016llx", static_cast<unsigned long long>(episode));
-  return damaged_journal("it is damaged (" + std::string(name) + what +
-                         "); see: hone journal check --journal " + database.file());
+  return database.damage(name + what);
 }
 
 template <typename Array>

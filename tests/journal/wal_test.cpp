@@ -1,15 +1,19 @@
 // Damaged write-ahead logs, several names of one file, and file modes.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/unique_fd.hpp"
 #include "journal/journal_fixture.hpp"
 #include "journal/wal_check.hpp"
 
@@ -17,7 +21,9 @@ namespace hone::test {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::size_t kHeader = 32, kFrame = 24 + 4096;
 
@@ -54,8 +60,9 @@ class WalTest : public JournalTest {
 };
 
 /// What an ordinary user who owns no file reads of a journal: "N episodes", or the error. Reads in a child process,
-/// because root cannot return from an ordinary user to root.
-std::string read_as_ordinary_user(const fs::path& path) {
+/// because root cannot return from an ordinary user to root. `meanwhile`: called there once the journal is open.
+std::string read_as_ordinary_user(
+    const fs::path& path, const std::function<void()>& meanwhile = [] {}) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
   const pid_t child = ::fork();
@@ -67,6 +74,7 @@ std::string read_as_ordinary_user(const fs::path& path) {
     std::string said = is_ordinary ? "" : "still root";
     if (is_ordinary) {
       const auto reader = JournalReader::open(path);
+      meanwhile();
       const auto wrong = reader ? (*reader)->check() : reader.error();
       const auto count = reader ? (*reader)->count_episodes() : reader.error();
       said = !wrong            ? wrong.error().message
@@ -109,6 +117,25 @@ TEST_F(WalTest, ClosedJournalInAFolderThatCannotBeWritten_IsRead) {
   fs::copy_file(path_, closed);
   const LockedFolder locked(folder_, closed.parent_path());
   EXPECT_EQ(read_as_ordinary_user(closed), "6 episodes");
+}
+
+TEST_F(WalTest, JournalThatIsWrittenWhileItIsReadWithoutALock_IsNotCalledDamaged) {
+  const fs::path closed = folder_ / "killed" / "closed.db";
+  fs::remove(wal_of(killed_));
+  fs::remove(killed_);
+  fs::copy_file(path_, closed);
+  fs::last_write_time(closed, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const UniqueFd server(::open(closed.c_str(), O_WRONLY | O_CLOEXEC));
+  const std::string pages(static_cast<std::size_t>(fs::file_size(closed)) - 8192, 'x');
+  const LockedFolder locked(folder_, closed.parent_path());
+  const auto write = [&] {
+    ASSERT_EQ(::pwrite(server.get(), pages.data(), pages.size(), 8192),
+              static_cast<ssize_t>(pages.size()));
+  };
+  EXPECT_THAT(read_as_ordinary_user(closed, write), HasSubstr("its server wrote it meanwhile"));
+  EXPECT_THAT(read_as_ordinary_user(closed),
+              AllOf(Not(HasSubstr("meanwhile")), Not(HasSubstr("episodes"))))
+      << "the same content is damage for a reader that comes later";
 }
 
 TEST_F(WalTest, JournalWithALogInAFolderThatCannotBeWritten_ErrorNamesBothFiles) {
