@@ -285,6 +285,7 @@ std::string Device::problem() const {
 
 void Device::close() {
   closed_ = true;
+  judge_.close();  // it may be starting, or hang
   cancel();
 }
 
@@ -303,7 +304,7 @@ Status Device::ensure_judge() {
   auto facts = start_judge(judge_, launcher_, builds_, options_, spec_);
   {
     MutexLock lock(problem_mutex_);
-    problem_ = facts || closed_ ? "" : facts.error().in(lock_.lane()).message;
+    problem_ = facts || closed_ ? "" : facts.error().message;
   }
   HONE_ASSIGN(facts_, std::move(facts));
   if (auto others = other_nodes_of(facts_)) pool_.see_only_own(std::move(*others));

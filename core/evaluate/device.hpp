@@ -24,6 +24,7 @@
 #include "evaluate/memory_ledger.hpp"
 #include "evaluate/options.hpp"
 #include "evaluate/process_pool.hpp"
+#include "evaluate/running_process.hpp"
 #include "evaluate/task_memory.hpp"
 #include "evaluate/task_slots.hpp"
 #include "evaluate/zygotes.hpp"
@@ -83,7 +84,7 @@ class Device {
   Result<Value> admit(const std::shared_ptr<const Task>& task, std::uint64_t seed);
   /// Kills the submission that is being judged, and ends a wait for memory if the job is over. [any thread]
   void cancel();
-  /// Kills the submission and refuses all further jobs. [any thread]
+  /// Kills the submission and the judge, and refuses all further jobs. [any thread]
   void close();
 
   TaskMemory& memory() { return shared_.memory; }

@@ -157,6 +157,13 @@ bool is_to_start_again(const std::vector<std::unique_ptr<Device>>& lanes,
          (device_of[lane] == lane && !lanes[lane]->problem().empty());
 }
 
+/// Whether a job that failed on this lane goes to another device, once: this one's judge does not start. Rationale: nothing of the
+/// submission was loaded here, so it cannot have caused that.
+bool moves(const std::vector<std::unique_ptr<Device>>& lanes,
+           const std::vector<std::size_t>& device_of, std::size_t lane, const Job& job) {
+  return !job.has_begun && !job.was_moved && !job.over && gives_way(lanes, device_of, lane);
+}
+
 class LocalEvaluator : public Evaluator {
  public:
   LocalEvaluator(Launcher& launcher, EvaluatorOptions options, Zygotes* zygotes)
@@ -576,7 +583,15 @@ class LocalEvaluator : public Evaluator {
         if (was_ready) homes_.add_evaluation((*job)->task_key, uses_.busy_s(index));
         if (!was_ready && prepare_s > 0) homes_.add_preparation((*job)->task_key, prepare_s);
       }
-      verdict ? finish_judged(*job, *std::move(verdict), index) : queue_without_plan(*job);
+      if (!verdict) {
+        queue_without_plan(*job);
+      } else if (!*verdict && moves(devices_, device_of_, index, **job)) {
+        log_warning("evaluate", device.problem() + "; another device judges the submission");
+        (*job)->was_moved = true;
+        push_built(*job);
+      } else {
+        finish_judged(*job, *std::move(verdict), index);
+      }
       device.make_ready();
     }
   }

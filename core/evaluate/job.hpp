@@ -28,6 +28,8 @@ struct Job {
   std::string task_key;      ///< set once it is built
   std::uint64_t memory_bytes = 0;  ///< device memory that its task needs; set once it is built
   Plan plan;
+  bool has_begun = false;  ///< something of it was loaded
+  bool was_moved = false;  ///< a device whose judge does not start has left it to another
   std::atomic<bool> over{false};
 };
 using JobPtr = std::shared_ptr<Job>;

@@ -37,11 +37,19 @@ Status JudgeClient::start(Launcher& launcher, SpawnRequest spawn) {
   HONE_ASSIGN(auto ends, stream_pair());
   spawn.fds = {ends.second.get()};
   HONE_ASSIGN(process_, launcher.spawn(spawn));
+  running_.set(process_.get());
+  if (closed_) process_->kill();
   socket_ = std::move(ends.first);
   return {};
 }
 
+void JudgeClient::close() {
+  closed_ = true;
+  running_.kill();
+}
+
 void JudgeClient::stop() {
+  running_.set(nullptr);
   socket_.reset();
   if (process_ != nullptr) {
     process_->kill();

@@ -1,6 +1,7 @@
 // JudgeClient: a judge's process and its socket. The only file of the host that speaks the judge protocol.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "evaluate/running_process.hpp"
 #include "judge_protocol/messages.hpp"
 #include "sandbox/launcher.hpp"
 
@@ -35,7 +37,7 @@ struct PassedProcess {
   int socket;
 };
 
-/// One thread at a time. A request that fails leaves the judge in an unknown state; awaits_reply() says so.
+/// One thread at a time, except close(). A request that fails leaves the judge in an unknown state; awaits_reply() says so.
 ///
 ///   JudgeClient judge("lane 1", options.evaluation_seconds, callbacks);
 ///   HONE_TRY(judge.start(launcher, spawn));
@@ -53,6 +55,8 @@ class JudgeClient {
   Status start(Launcher& launcher, SpawnRequest spawn);
   /// Ends the process and waits for it.
   void stop();
+  /// Kills the process, and each one that is started later. [any thread]
+  void close();
   bool is_started() const { return process_ != nullptr; }
   /// Whether its process was started and has ended.
   bool has_ended() const;
@@ -96,6 +100,8 @@ class JudgeClient {
   const double silence_s_max_;
   const JudgeCallbacks callbacks_;
   std::unique_ptr<Process> process_;
+  RunningProcess running_;  ///< process_
+  std::atomic<bool> closed_{false};
   UniqueFd socket_;
   bool awaits_reply_ = false;
 };

@@ -48,6 +48,7 @@ History Judging::begin_run(RunKind run, Mode mode) const {
 std::optional<Result<Verdict>> Judging::judge(Device& device, Job& job) {
   const Submission& s = job.submission;
   Ended ended = run(device, job_of(job, RunKind::kFirst), begin_run(RunKind::kFirst, job.mode));
+  job.has_begun = job.has_begun || ended.history.has_begun || ended.last.circumstances.has_begun;
   if (ended.decision.next == Next::kWithoutPlan) {
     job.not_recorded = "its plan was not replayed: " +
                        (ended.scored ? ended.scored->reason : ended.scored.error().message);

@@ -1,4 +1,4 @@
-// The current work of a lane: its step, its time limit, and the process that runs.
+// The current work of a lane: its step and its time limit.
 #pragma once
 
 #include <functional>
@@ -6,10 +6,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/mutex.hpp"
-#include "base/result.hpp"
 #include "evaluate/device_lock.hpp"
-#include "sandbox/launcher.hpp"
 
 namespace hone {
 
@@ -50,36 +47,6 @@ class LaneWork {
   std::string task_id_, text_;
   double ends_s_ = 1e300;
   Waited waited_;
-};
-
-/// The process of the submission that is being judged. [any thread]
-class RunningProcess {
- public:
-  /// null: none.
-  void set(Process* process) {
-    MutexLock lock(mutex_);
-    process_ = process;
-  }
-  void kill() {
-    MutexLock lock(mutex_);
-    if (process_ != nullptr) process_->kill();
-  }
-  /// Kills it and waits. [the thread of set()]
-  Status end(double seconds) {
-    Process* process = nullptr;
-    {
-      MutexLock lock(mutex_);
-      process = process_;
-    }
-    if (process == nullptr) return internal_error("the judge ended a submission that does not run");
-    process->kill();
-    const auto exit = process->wait(seconds);
-    return exit ? Status() : Status(exit.error());
-  }
-
- private:
-  Mutex mutex_;
-  Process* process_ HONE_GUARDED_BY(mutex_) = nullptr;
 };
 
 }  // namespace hone

@@ -14,6 +14,7 @@
 //
 // A first run is followed by a confirmation run, by a known answer, or, if a recorded plan failed, by the two runs of the
 // module in a process of its own: 7 + 6 + 4 = 17. A step has one known answer at most, because it ends the step.
+// A submission of which nothing was loaded, because the device's judge does not start, goes to another device once.
 #pragma once
 
 #include <string_view>

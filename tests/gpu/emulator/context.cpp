@@ -219,6 +219,8 @@ HONE_EMULATED_API CUresult cuDeviceGetCount(int* count) {
 }
 
 HONE_EMULATED_API CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  while (is_listed("emulated_devices_that_hang", ordinal)) usleep(10'000);
+  if (is_listed("emulated_devices_that_fail", ordinal)) return CUDA_ERROR_INVALID_DEVICE;
   const std::lock_guard lock(driver().mutex);
   if (!driver().initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;

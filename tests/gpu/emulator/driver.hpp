@@ -59,6 +59,8 @@ struct Memory {
 bool lies_beside(const char* name);
 /// The number of devices, from the file "emulated_devices" next to the library, or 1.
 int device_count();
+/// Whether the file of this name next to the library has this number of a device.
+bool is_listed(const char* name, int ordinal);
 /// The device's memory in bytes, from the file "emulated_memory" next to the library, or kMemoryBytes.
 std::uint64_t memory_bytes();
 /// Memory used by other processes. Processes that may write to the file "emulated_memory_used" next to the library record their use there; judges may, sandboxed processes may not.

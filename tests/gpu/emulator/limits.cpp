@@ -65,6 +65,14 @@ int device_count() {
   return file >> count ? count : 1;
 }
 
+bool is_listed(const char* name, int ordinal) {
+  std::ifstream file(beside(name));
+  for (int one = 0; file >> one;) {
+    if (one == ordinal) return true;
+  }
+  return false;
+}
+
 std::uint64_t memory_bytes() {
   std::ifstream file(beside("emulated_memory"));
   std::uint64_t bytes = 0;
