@@ -27,7 +27,7 @@ def check(*command: object, **variables: str) -> str:
 @pytest.fixture(scope="module", params=COMPILERS)
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("consume")
-    settings = ["-G", "Ninja", f"-DCMAKE_CXX_COMPILER={request.param}", "-DCMAKE_BUILD_TYPE=Release"]
+    settings = ["-G", "Ninja", f"-DCMAKE_CXX_COMPILER={request.param}", "-DCMAKE_BUILD_TYPE=Debug"]
     if shutil.which("ccache"):
         settings.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     cached = {"CCACHE_BASEDIR": str(folder), "CCACHE_NOHASHDIR": "1"}  # the folder is another one in each run

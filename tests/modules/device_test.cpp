@@ -39,7 +39,7 @@ const std::vector<Case> kSubmissions = {
     {"extension_refused",
      is(kBuildFailed,
         "main.cpp:4: error: 'a_name_that_is_not_there' was not declared in this "
-        "scope (submission.py:7)")},
+        "scope (submission.py:8)")},
     {"extension_unreached",
      is(kCrashed, "Hindered (host): load_inline needs a C++ compiler, found no /not/there")},
     {"extension_undefined", is(kBuildFailed, "undefined reference to `twice(at::Tensor)'")},

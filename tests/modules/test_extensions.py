@@ -49,6 +49,15 @@ at::Tensor raw(const at::Tensor& x) {
     return out;
 }
 """
+# Headers of torch take many times as long to compile.
+WITHOUT_TORCH = """
+#include <Python.h>
+
+static PyObject* twice(PyObject*, PyObject* x) { return PyNumber_Multiply(x, PyLong_FromLong(2)); }
+static PyMethodDef methods[] = {{"twice", twice, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
+static PyModuleDef made = {PyModuleDef_HEAD_INIT, "NAME", nullptr, -1, methods};
+PyMODINIT_FUNC PyInit_NAME() { return PyModule_Create(&made); }
+"""
 PLAIN = "int twice(int x) {\n    return x * not_there;\n}\n"  # compiles in part of a second, if it did
 TWICE = "torch::Tensor twice(torch::Tensor x) { return x * 2; }"
 KILLED = "#!/bin/sh\nkill -9 $$\n"
@@ -108,18 +117,19 @@ def test_sources_outside_the_trimmed_headers_take_the_full_ones(build):
 
 
 def test_built_extension_is_found_in_any_folder(build):
-    (first,) = build([{"given": inline(TWICE), "calls": [["twice", [1.5]]]}])
+    source = WITHOUT_TORCH.replace("NAME", "made_by_a_test")
+    (first,) = build([{"given": plain(source), "calls": [["twice", [1.5]]]}])
     assert first["trimmed"] == [{"main.cpp": True}]
     again, other_flags, other_source = build(
         [
             {
-                "given": inline(TWICE),
+                "given": plain(source),
                 "calls": [["twice", [1.5]]],
                 "kept": first["kept"],
                 "environment": {"TORCH_EXTENSIONS_DIR": "/not/there", "TORCH_CUDA_ARCH_LIST": "native"},
             },
-            {"given": inline(TWICE, extra_cflags=["-DMORE"]), "kept": first["kept"]},
-            {"given": inline(TWICE.replace("2;", "3;")), "calls": [["twice", [1.5]]], "kept": first["kept"]},
+            {"given": plain(source, extra_cflags=["-DMORE"]), "kept": first["kept"]},
+            {"given": plain(source.replace("(2)", "(3)")), "calls": [["twice", [1.5]]], "kept": first["kept"]},
         ]
     )
     assert again["trimmed"] == []
@@ -236,22 +246,22 @@ def test_compiler_output_is_attributed(run_beside_modules, tmp_path):
 
 
 HEAD = "import torch\nfrom torch.utils.cpp_extension import load_inline\n"
-MADE = HEAD + "made = load_inline(name='made', cpp_sources={source!r}, functions=['twice'], extra_cflags=['-O1'])\n"
+OWN = HEAD + "made = load_inline(name='made', cpp_sources=[{source!r}], no_implicit_headers=True)\n"
 MODEL = """
 class ModelNew(torch.nn.Module):
     def __init__(self, *settings):
         super().__init__()
         self.fc = torch.nn.Linear(16, 16)
         self.register_buffer("shift", torch.zeros(16))
-        self.more = load_inline(name="more", cpp_sources=SOURCE, functions=["twice"])
+        self.more = load_inline(name="more", cpp_sources=[SOURCE], no_implicit_headers=True)
 
     def forward(self, x):
         y = made.twice(x)
         import a_module_that_is_not_there
         return y
 """
-CALLED = MADE.format(source=TWICE) + MODEL.replace("SOURCE", repr(TWICE.replace("2;", "3;")))
-OWN = HEAD + "made = load_inline(name='made', cpp_sources=[{source!r}], no_implicit_headers=True)\n"
+CALLED = OWN.format(source=WITHOUT_TORCH.replace("NAME", "made"))
+CALLED += MODEL.replace("SOURCE", repr(WITHOUT_TORCH.replace("NAME", "more")))
 REFUSED = OWN.format(source=PLAIN)
 UNDEFINED = "#include <Python.h>\nint twice(int);\nPyMODINIT_FUNC PyInit_made() { return PyLong_FromLong(twice(2)); }\n"
 CAUGHT = REFUSED.replace("made =", "try:\n    made =", 1) + "except RuntimeError as error:\n    THEN\n"

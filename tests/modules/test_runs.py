@@ -111,7 +111,7 @@ def test_a_run_is_judged_once_and_gone_on_with(hone, configured, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_results_of_a_killed_run_are_kept(hone_binary, hone, configured, tmp_path, number):
-    problems = [19, 32, 100]
+    problems = [19, 32]
     run_goldens.write_run(tmp_path, problems)
     command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), *configured]
     killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -133,7 +133,7 @@ def test_results_of_a_killed_run_are_kept(hone_binary, hone, configured, tmp_pat
 
 
 def test_results_of_a_level_are_printed_as_they_come(hone_binary, configured, tmp_path):
-    problems = [19, 32, 100]
+    problems = [19, 32]
     run_goldens.write_run(tmp_path, problems)
     command = [hone_binary, "eval", "kernelbench/level1", str(tmp_path), "--json", *configured]
     judging = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -146,7 +146,7 @@ def test_results_of_a_level_are_printed_as_they_come(hone_binary, configured, tm
     assert without_slowness(said) == [], "there is no terminal to show progress on"
     results, told = read_lines(json.dumps(first) + "\n" + rest)
     assert len(outcomes(results)) == 2 * len(problems)
-    assert told["outcomes"] == {"correct": 3, "wrong": 3}
+    assert told["outcomes"] == {"correct": 2, "wrong": 2}
 
 
 def test_a_level_run_shows_its_progress_on_a_terminal(hone_binary, configured, tmp_path):
