@@ -196,6 +196,20 @@ def test_tool_calls_leave_the_turn_open(checkpoint: str, tmp_path: Path, scripte
     assert scripted.open() == []
 
 
+@pytest.mark.parametrize("form", ["hermes", "qwen3_coder"])
+def test_a_call_in_thoughts_is_not_made(checkpoint: str, tmp_path: Path, scripted: ScriptedServer, form: str) -> None:
+    coder = "<tool_call>\n<function=check>\n<parameter=code>\n{}\n</parameter>\n</function>\n</tool_call>"
+    one = (lambda code: call("check", code=code)) if form == "hermes" else coder.format
+    script = [
+        f"<think>I could ask {one('crash')}</think>{one('wrong')}<|im_end|>",
+        f"<think>{one('nothing')}</think>slow<|im_end|>",
+    ]
+    of = worker(checkpoint, tmp_path, scripted.endpoint, *script, options=TOOLS, format=form)
+    done = run(of)
+    assert (done.reward_score, done.extra_fields["reward_extra_info"]["hone_tool_calls"]) == (0.4, 1)
+    assert after_answers("check found: wrong") in of.tokenizer.decode(of.llm_client.asked[1])
+
+
 def test_calls_are_parsed_in_the_rollout_format(checkpoint: str, tmp_path: Path, scripted: ScriptedServer) -> None:
     said = "<tool_call>\n<function=check>\n<parameter=code>\nwrong\n</parameter>\n</function>\n</tool_call><|im_end|>"
     of = worker(checkpoint, tmp_path, scripted.endpoint, said, "slow<|im_end|>", options=TOOLS, format="qwen3_coder")

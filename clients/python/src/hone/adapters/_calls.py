@@ -15,7 +15,7 @@ from ._tools import NO_MORE_CALLS
 
 # No second start tag within a call: a model may name the tag in a sentence before its call.
 _CALL = re.compile(r"<tool_call>((?:(?!<tool_call>).)*?)</tool_call>", re.DOTALL)
-_THOUGHTS, _END_OF_THOUGHTS = "<think>", "</think>"
+_THOUGHTS, END_OF_THOUGHTS = "<think>", "</think>"
 # Other names may have control tokens or text that no tokenizer takes, and no tool has them.
 _NAME, _NO_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}"), "(no name)"
 CALLS_MAX = 8  # of one answer; a call of two tokens would get an answer of sixty
@@ -48,14 +48,18 @@ def call_of(name: object, arguments: object) -> Call:
     return Call(name, {} if arguments is None else arguments)
 
 
+def without_thoughts(text: str) -> str:
+    """What an answer says after its thoughts, and before thoughts that have no end."""
+    return text.rpartition(END_OF_THOUGHTS)[2].partition(_THOUGHTS)[0]
+
+
 def calls_in(text: str) -> list[Call]:
     """The first ``CALLS_MAX`` tool calls of an answer, without those in the model's thoughts.
 
     The arguments of a call with invalid JSON are its text, so that the model gets the parser's
     error. A tag without an end tag is no call, because the answer was truncated.
     """
-    said = text.rpartition(_END_OF_THOUGHTS)[2].partition(_THOUGHTS)[0]
-    return [_call(one) for one in _CALL.findall(said)[:CALLS_MAX]]
+    return [_call(one) for one in _CALL.findall(without_thoughts(text))[:CALLS_MAX]]
 
 
 def _call(text: str) -> Call:

@@ -19,7 +19,14 @@ from uuid import uuid4
 
 from hone._text import sendable
 
-from ._calls import CALLS_MAX, call_of, calls_in, respond_async
+from ._calls import (
+    CALLS_MAX,
+    END_OF_THOUGHTS,
+    call_of,
+    calls_in,
+    respond_async,
+    without_thoughts,
+)
 from ._play import AsyncPlay, Settings
 from ._record import Message, Record
 from ._versions import require
@@ -169,15 +176,20 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
         if cut or self._parser is None or not play.tools.functions:
             return said, await play.step(response=text)
         schemas = [OpenAIFunctionToolSchema.model_validate(one) for one in play.tools.functions]
+        whole = self.tokenizer.decode(ids)
+        outside = without_thoughts(whole)
+        if outside != whole:  # verl's parsers also read what a model only considers
+            ids = self.tokenizer.encode(outside, add_special_tokens=False)
         content, found = await self._parser.extract_tool_calls(ids, schemas)
         found = found[:CALLS_MAX]
         calls = [call_of(call.name, call.arguments) for call in found]
         if not calls and self._format == "hermes":  # verl drops calls that are not valid JSON
-            calls = calls_in(self.tokenizer.decode(ids))
+            calls = calls_in(whole)
         messages = await respond_async(play, text, calls)
         if not found or not messages or messages[0]["role"] != "tool":
             return said, messages
-        said |= {"content": content, "tool_calls": [_wire(call) for call in found]}
+        thoughts = "".join(text.rpartition(END_OF_THOUGHTS)[:2])
+        said |= {"content": thoughts + content, "tool_calls": [_wire(call) for call in found]}
         for call, message in zip(found, messages, strict=True):
             if call.tool_call_id is not None:
                 message["tool_call_id"] = call.tool_call_id
