@@ -157,11 +157,21 @@ bool is_to_start_again(const std::vector<std::unique_ptr<Device>>& lanes,
          (device_of[lane] == lane && !lanes[lane]->problem().empty());
 }
 
+/// Whether some lane of another device can get work.
+bool others_work(const std::vector<std::unique_ptr<Device>>& lanes,
+                 const std::vector<std::size_t>& device_of, std::size_t device) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    if (device_of[i] != device && lanes[i]->problem().empty()) return true;
+  }
+  return false;
+}
+
 /// Whether a job that failed on this lane goes to another device, once: this one's judge does not start. Rationale: nothing of the
 /// submission was loaded here, so it cannot have caused that.
 bool moves(const std::vector<std::unique_ptr<Device>>& lanes,
            const std::vector<std::size_t>& device_of, std::size_t lane, const Job& job) {
-  return !job.has_begun && !job.was_moved && !job.over && gives_way(lanes, device_of, lane);
+  return !job.has_begun && !job.moved_from && !job.over && !lanes[lane]->problem().empty() &&
+         others_work(lanes, device_of, device_of[lane]);
 }
 
 class LocalEvaluator : public Evaluator {
@@ -496,8 +506,10 @@ class LocalEvaluator : public Evaluator {
                      gives_way_now ? std::set<std::string>() : devices_[device]->ready_tasks());
     if (gives_way_now) return std::nullopt;
     const auto homes = std::cref(homes_);  // pop_by() uses it only during this call
+    const bool others = others_work(devices_, device_of_, device_of_[device]);
     std::optional<JobPtr> job = built_.pop_by([&](const JobPtr& one) {
       if (lane && !uses_lanes(one->mode)) return -1;
+      if (others && one->moved_from == device_of_[device]) return -1;
       const int rank = homes.get().rank(device, one->task_key, idle_s);
       return rank < 0 || devices_[device]->could_claim(one->memory_bytes) ? rank : rank + kMustWait;
     });
@@ -577,7 +589,8 @@ class LocalEvaluator : public Evaluator {
       }
       const bool was_ready = device.has_ready((*job)->task_key);
       std::optional<Result<Verdict>> verdict = judging_.judge(device, **job);
-      {
+      const bool moves_on = verdict && !*verdict && moves(devices_, device_of_, index, **job);
+      if (!moves_on) {
         MutexLock lock(mutex_);
         const double prepare_s = (*job)->times.prepare_s();
         if (was_ready) homes_.add_evaluation((*job)->task_key, uses_.busy_s(index));
@@ -585,9 +598,9 @@ class LocalEvaluator : public Evaluator {
       }
       if (!verdict) {
         queue_without_plan(*job);
-      } else if (!*verdict && moves(devices_, device_of_, index, **job)) {
+      } else if (moves_on) {
         log_warning("evaluate", device.problem() + "; another device judges the submission");
-        (*job)->was_moved = true;
+        (*job)->moved_from = device_of_[index];
         push_built(*job);
       } else {
         finish_judged(*job, *std::move(verdict), index);

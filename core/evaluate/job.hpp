@@ -29,7 +29,8 @@ struct Job {
   std::uint64_t memory_bytes = 0;  ///< device memory that its task needs; set once it is built
   Plan plan;
   bool has_begun = false;  ///< something of it was loaded
-  bool was_moved = false;  ///< a device whose judge does not start has left it to another
+  /// The device that has left it to others, because its judge does not start; an index of EvaluatorOptions::devices.
+  std::optional<std::size_t> moved_from;
   std::atomic<bool> over{false};
 };
 using JobPtr = std::shared_ptr<Job>;

@@ -69,7 +69,8 @@ Result<Value> start_judge(JudgeClient& judge, Launcher& launcher, BuildPool& bui
   spawn.program = options.libexec / "hone-judge";
   spawn.arguments = {options.backend_library.string(), std::to_string(spec.index),
                      std::to_string(spec.judge_cpu), cores_text(spec.cores)};
-  HONE_TRY(judge.start(launcher, std::move(spawn)));
+  if (const Status started = judge.start(launcher, std::move(spawn)); !started)
+    return started.error().in(device);
   Result<Value> facts = open(judge, builds, options);
   if (facts) return facts;
   // A judge that could not open its device has printed the reason before it ended.

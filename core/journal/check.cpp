@@ -31,20 +31,22 @@ Result<std::vector<std::string>> JournalReader::check() const {
        "UNION ALL SELECT action FROM calls "
        "UNION ALL SELECT words FROM calls WHERE words IS NOT NULL) GROUP BY used) "
        "ON used = id WHERE uses != ifnull(counted, 0)"},
-      {"", "SELECT printf('episode %016x is not what was stored', id) FROM episodes WHERE NOT (" +
-               episode_is_summed() + ")"},
-      {"", "SELECT printf('episode %016x, turn %d is not what was stored', episode, turn)" +
+      {"",
+       "SELECT printf('episode %016x does not match its checksum', id) FROM episodes WHERE NOT (" +
+           episode_is_summed() + ")"},
+      {"", "SELECT printf('episode %016x, turn %d does not match its checksum', episode, turn)" +
                std::string(kTurnTables) + "WHERE NOT (" + turn_is_summed() + ")"},
       {"calls are missing: ",
        "SELECT printf('episode %016x, turn %d has %d, the last is %d', episode, turn, count(*), "
        "max(call)) FROM calls GROUP BY episode, turn HAVING count(*) != max(call) OR min(call) != "
        "1"},
       {"",
-       "SELECT printf('episode %016x, turn %d, call %d is not what was stored', episode, turn, "
+       "SELECT printf('episode %016x, turn %d, call %d does not match its checksum', episode, "
+       "turn, "
        "call)" +
            std::string(kCallTables) + "WHERE NOT (" + call_is_summed() + ")"},
       {"",
-       "SELECT printf('blob %d is not what was stored', id) FROM blobs "
+       "SELECT printf('blob %d does not match its checksum', id) FROM blobs "
        "WHERE hash IS NOT hone_sha256(bytes)"}};
   for (const auto& [what, sql] : queries) {
     HONE_ASSIGN(Statement query, database_->prepare(sql));

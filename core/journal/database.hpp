@@ -77,7 +77,7 @@ class Database {
   Result<Statement> prepare(std::string_view sql);
   /// The number that a query with one row and column returns, such as `PRAGMA name`.
   Result<std::int64_t> number(std::string_view sql);
-  /// The error for content that is not what was stored: the file is damaged. If this connection has no lock and a server has
+  /// The error for content that does not match its checksum: the file is damaged. If this connection has no lock and a server has
   /// written the file since it was opened: unavailable.
   Error damage(const std::string& what) const;
   /// Number of rows that the last statement changed.

@@ -18,6 +18,8 @@ constexpr const char* kEpisodeColumns =
     "parent_turn, state, fingerprint, changed_at, intent_turn, intent_action, intent_seed, turns, "
     "held, ";
 
+constexpr const char* kSpoilt = " does not match its checksum";
+
 /// The error for an episode with a row that is damaged or missing.
 Error damaged(const Database& database, std::uint64_t episode, const std::string& what) {
   char name[32];
@@ -165,7 +167,7 @@ Result<std::optional<StoredEpisode>> JournalReader::read(std::uint64_t id, bool 
   // Checked here and not by the query, because the state itself may be damaged.
   const bool hidden =
       episode.state == RecordState::kForgotten || (held_only && one.integer(26) == 0);
-  Status read = !sound ? damaged(*database_, id, " is not what was stored") : Status();
+  Status read = !sound ? damaged(*database_, id, kSpoilt) : Status();
   if (read && !hidden) read = read_turns(episode);
   if (read && !hidden) read = read_calls(episode);
   // Not earlier: an open row keeps the snapshot from which the turns are read.
@@ -191,9 +193,12 @@ Status JournalReader::read_turns(StoredEpisode& episode) const {
   while (row) {
     episode.turns.push_back(turn_of(turns, id));
     const std::int64_t turn = episode.turns.back().turn;
-    if (turns.integer(13) == 0 || turn != static_cast<std::int64_t>(episode.turns.size())) {
+    const auto expected = static_cast<std::int64_t>(episode.turns.size());
+    if (turns.integer(13) == 0 || turn != expected) {
+      const std::string what = turn != expected ? std::to_string(expected) + " is missing"
+                                                : std::to_string(turn) + kSpoilt;
       turns.stop();
-      return damaged(*database_, id, ", turn " + std::to_string(turn) + " is not what was stored");
+      return damaged(*database_, id, ", turn " + what);
     }
     const TurnRecord& last = episode.turns.back();
     for (const std::shared_ptr<const std::string>& part : {last.action, last.reply, last.words})
@@ -216,10 +221,11 @@ Status JournalReader::read_calls(StoredEpisode& episode) const {
     CallRecord call = call_of(calls, id);
     const std::int64_t expected = last != nullptr && last->turn == call.turn ? last->call + 1 : 1;
     if (calls.integer(8) == 0 || call.call != expected) {
+      const std::string what = call.call != expected ? " is missing" : kSpoilt;
       calls.stop();
       return damaged(*database_, id,
-                     ", call " + std::to_string(call.call) + " of turn " +
-                         std::to_string(call.turn) + " is not what was stored");
+                     ", call " + std::to_string(call.call != expected ? expected : call.call) +
+                         " of turn " + std::to_string(call.turn) + what);
     }
     episode.calls.push_back(std::move(call));
     HONE_ASSIGN(row, calls.next());

@@ -219,7 +219,7 @@ def test_export_reports_and_skips_damaged_records(journalled: Journalled) -> Non
         database.execute("UPDATE turns SET reward = 9 WHERE episode = ?", (number,))
     exported = journalled.ran("export")
     assert exported.returncode == 1
-    assert f"episode {episodes[1].id}, turn 1 is not what was stored" in exported.stderr
+    assert f"episode {episodes[1].id}, turn 1 does not match its checksum" in exported.stderr
     left = {json.loads(line)["episode"] for line in exported.stdout.splitlines()}
     assert left == {episodes[0].id, episodes[2].id}
     assert journalled.ran("journal", "check").returncode == 1

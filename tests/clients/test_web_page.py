@@ -712,7 +712,7 @@ def test_a_journal_without_a_server_is_shown_and_its_damage_named(site: Site, br
         assert_harmless(browser, url)
         browser.open(f"{url}/#/episodes/{site.episode}", "error")
         notice = browser.text("#notice")
-        assert f"it is damaged (episode {site.episode}, turn 2 is not what was stored)" in notice
+        assert f"it is damaged (episode {site.episode}, turn 2 does not match its checksum)" in notice
         for none in ("0123456789abcdef", "0000000000000000"):
             browser.open(f"{url}/#/episodes/{none}", "error")
             assert f"the journal has no episode {none}" in browser.text("#notice")

@@ -32,13 +32,13 @@ TEST(Channel, LostConnections_InARow_WaitLongerUpToASecond) {
 
 TEST(Channel, TimeWithoutServer_CountsFromTheFirstLoss) {
   Channel channel("tcp://server:1");
-  EXPECT_EQ(INT64_MAX, channel.given_up_ns(30));
+  EXPECT_EQ(INT64_MAX, channel.given_up_ns({}, 30));
   channel.note_away(5 * kSecond);
   channel.note_away(9 * kSecond);
-  EXPECT_EQ(35 * kSecond, channel.given_up_ns(30));
-  EXPECT_EQ(INT64_MAX, channel.given_up_ns(0));
+  EXPECT_EQ(35 * kSecond, channel.given_up_ns({}, 30));
+  EXPECT_EQ(INT64_MAX, channel.given_up_ns({}, 0));
   channel.note_present();
-  EXPECT_EQ(INT64_MAX, channel.given_up_ns(30));
+  EXPECT_EQ(INT64_MAX, channel.given_up_ns({}, 30));
 }
 
 TEST(Channel, Connection_WithoutMessages_IsSilent) {
@@ -66,11 +66,11 @@ TEST(Channel, ServerShutsDown_TimeLimitCountsFromItsEnd) {
   Channel channel("tcp://server:1");
   channel.enter(Channel::State::kReady, 0);
   channel.note_shutdown(5 * kSecond, 60'000);
-  EXPECT_EQ(95 * kSecond, channel.given_up_ns(30));
+  EXPECT_EQ(95 * kSecond, channel.given_up_ns({}, 30));
   channel.note_next_server();
-  EXPECT_EQ(35 * kSecond, channel.given_up_ns(30));
+  EXPECT_EQ(35 * kSecond, channel.given_up_ns({}, 30));
   channel.note_shutdown(5 * kSecond, INT64_MAX);  // no server drains for longer than an hour
-  EXPECT_EQ((5 + 3600 + 30) * kSecond, channel.given_up_ns(30));
+  EXPECT_EQ((5 + 3600 + 30) * kSecond, channel.given_up_ns({}, 30));
 }
 
 TEST(Channel, WaitingRequests_AddedById_KeepTheirOrder) {

@@ -193,6 +193,19 @@ TEST_F(RequestFlowTest, NoServer_TimeLimitOver_WaitingRequestsFail) {
             message(request->id));
 }
 
+TEST_F(RequestFlowTest, RequestAskedWhileNoServerIsThere_WaitsAsLongAsOthers) {
+  lose(connection.main);
+  connection.main.note_away(now_ns);
+  now_ns += 100 * kSecond;
+  const RequestPtr request = step(1);
+  flow.fail_without_server(connection.main, now_ns + 29 * kSecond);
+  EXPECT_TRUE(replies.empty());
+  EXPECT_EQ(connection.main.next_given_up_ns(options.reconnect_timeout_s), now_ns + 30 * kSecond);
+  flow.fail_without_server(connection.main, now_ns + 30 * kSecond);
+  EXPECT_EQ("step of episode e, turn 1: no server at tcp://server:1 for 30 s (reconnect_timeout)",
+            message(request->id));
+}
+
 TEST_F(RequestFlowTest, ServerShutsDown_RequestWaitsForTheNextOne) {
   const RequestPtr request = step(1);
   fail(request->id, unavailable("the server is shutting down"), true);

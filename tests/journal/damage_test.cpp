@@ -53,7 +53,7 @@ TEST_F(DamageTest, FlippedBitInABlob_IsFound) {
   const auto wrong = (*JournalReader::open(path_))->check();
   ASSERT_TRUE(wrong) << wrong.error().message;
   EXPECT_THAT(*wrong,
-              testing::ElementsAre("episode 0000000000000002, turn 1 is not what was stored",
+              testing::ElementsAre("episode 0000000000000002, turn 1 does not match its checksum",
                                    HasSubstr("blob")));
 }
 
@@ -70,10 +70,10 @@ TEST_F(DamageTest, FlippedBitInAChangingColumn_IsReportedAndNotUsed) {
     const JournalReader& reader = journal->reader();
     const auto wrong = reader.check();
     ASSERT_TRUE(wrong) << wrong.error().message;
-    EXPECT_THAT(*wrong, testing::Contains("episode 0000000000000002 is not what was stored"));
+    EXPECT_THAT(*wrong, testing::Contains("episode 0000000000000002 does not match its checksum"));
     for (const auto& read : {reader.episode(2), reader.held_episode(2)}) {
       ASSERT_FALSE(read);
-      EXPECT_THAT(read.error().message, HasSubstr("episode 0000000000000002 is not what was"));
+      EXPECT_THAT(read.error().message, HasSubstr("episode 0000000000000002 does not match its"));
     }
     EpisodeFilter open_ones;
     open_ones.state = RecordState::kOpen;
@@ -118,7 +118,10 @@ TEST_F(DamageTest, ChangedOrMissingToolCall_IsReportedAndNotUsed) {
     EXPECT_FALSE(wrong->empty());
     const auto read = journal->reader().episode(2);
     ASSERT_FALSE(read);
-    EXPECT_THAT(read.error().message, HasSubstr("turn 1 is not what was stored"));
+    const bool is_missing = std::string_view(change).starts_with("DELETE");
+    EXPECT_THAT(read.error().message,
+                HasSubstr(is_missing ? "call 1 of turn 1 is missing"
+                                     : "call 1 of turn 1 does not match its checksum"));
     EXPECT_TRUE(journal->reader().episode(1));
   }
 }

@@ -247,8 +247,9 @@ TEST_F(JournalTest, OlderJournal_OutcomesStoredAsNumbers_AreReadAsNames) {
   ASSERT_EQ(found.back(), "") << "it was not scored";
   found.pop_back();
   EXPECT_EQ(found, names);
-  EXPECT_EQ(*journal->reader().check(),
-            std::vector<std::string>{"episode 0000000000000002, turn 1 is not what was stored"})
+  EXPECT_EQ(
+      *journal->reader().check(),
+      std::vector<std::string>{"episode 0000000000000002, turn 1 does not match its checksum"})
       << "a turn that was damaged before stays damaged";
 }
 

@@ -146,7 +146,7 @@ TEST_F(RepeatsInJournalTest, Version3Journal_IsMigratedAndItsDamageKept) {
   EXPECT_FALSE(journal->reader().episode(2)) << "a turn that was damaged before stays damaged";
   const auto wrong = journal->reader().check();
   ASSERT_EQ(wrong->size(), 1u);
-  EXPECT_EQ(wrong->front(), "episode 0000000000000002, turn 1 is not what was stored");
+  EXPECT_EQ(wrong->front(), "episode 0000000000000002, turn 1 does not match its checksum");
 }
 
 CallRecord call_of_code(std::uint64_t episode, std::int64_t call, const std::string& code,
@@ -204,9 +204,9 @@ TEST_F(RepeatsInJournalTest, Version7Journal_CallsAreCompressedAndTheirDamageKep
   EXPECT_EQ(*(*journal->reader().episode(3))->calls[0].reply,
             *call_of_code(3, 1, code, words).reply);
   EXPECT_FALSE(journal->reader().episode(2)) << "a call that was damaged before stays damaged";
-  EXPECT_EQ(
-      *journal->reader().check(),
-      std::vector<std::string>{"episode 0000000000000002, turn 1, call 1 is not what was stored"});
+  EXPECT_EQ(*journal->reader().check(),
+            std::vector<std::string>{
+                "episode 0000000000000002, turn 1, call 1 does not match its checksum"});
 }
 
 }  // namespace

@@ -342,7 +342,8 @@ def test_a_fleet_grows_on_nodes_without_a_server(cluster: Cluster) -> None:
     assert first.returncode == 0, first.stderr
     client = hone.connect("ray://grow")
     full = fleet("add", "--nodes", "2", "--name", "grow", "--timeout", "2")
-    assert "Ray found no 2 further nodes with {'grow': 0.1} each within 2 s; see `ray status`" in full.stderr
+    assert "Ray found no 2 further nodes with {'grow': 0.1} each within 2 s; " in full.stderr
+    assert "nodes of the cluster have no server of this fleet; see `ray status`" in full.stderr
     assert [row["episodes"] for row in on_ray.status("grow")] == [0], "the fleet is as before"
     # What an `add` leaves that is killed while it waits.
     command = [sys.executable, "-m", "hone.fleet", "add", "--nodes", "2", "--name", "grow"]

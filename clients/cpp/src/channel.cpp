@@ -61,10 +61,32 @@ void Channel::note_next_server() {
   drained_ns_ = 0;
 }
 
-std::int64_t Channel::given_up_ns(double limit_s) const {
+/// Rationale: a request that comes while no server is there waits as long as others. If it failed at once, a caller that tries
+/// again would go through all its tasks in a moment.
+std::int64_t Channel::waits_since_ns(const Request& request) const {
+  return away_ns_ == 0 ? 0 : std::max(away_ns_, request.asked_ns);
+}
+
+std::int64_t Channel::given_up_ns(const Request& request, double limit_s) const {
   if (away_ns_ == 0 || !(limit_s > 0) || limit_s > 1e9) return INT64_MAX;
   // The next server cannot start before this one has ended.
-  return std::max(away_ns_, drained_ns_) + static_cast<std::int64_t>(limit_s * 1e9);
+  return std::max(waits_since_ns(request), drained_ns_) + static_cast<std::int64_t>(limit_s * 1e9);
+}
+
+std::int64_t Channel::next_given_up_ns(double limit_s) const {
+  std::int64_t next = INT64_MAX;
+  if (away_ns_ == 0) return next;
+  for (const RequestPtr& one : waiting_) next = std::min(next, given_up_ns(*one, limit_s));
+  return next;
+}
+
+std::deque<RequestPtr> Channel::take_given_up(double limit_s, std::int64_t now_ns) {
+  std::deque<RequestPtr> taken, kept;
+  if (next_given_up_ns(limit_s) > now_ns) return taken;
+  for (RequestPtr& one : waiting_)
+    (given_up_ns(*one, limit_s) <= now_ns ? taken : kept).push_back(std::move(one));
+  waiting_ = std::move(kept);
+  return taken;
 }
 
 bool Channel::is_silent(std::int64_t now_ns, std::int64_t patience_ns) const {

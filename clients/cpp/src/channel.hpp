@@ -54,10 +54,13 @@ class Channel {
   void note_shutdown(std::int64_t now_ns, std::int64_t drain_ms);
   void note_next_server();
   bool was_shut_down() const { return shutting_down_; }
-  std::int64_t away_ns() const { return away_ns_; }
   std::int64_t retry_ns() const { return retry_ns_; }
-  /// The time at which waiting requests fail, because no server came back within `limit_s`; INT64_MAX: never.
-  std::int64_t given_up_ns(double limit_s) const;
+  /// Since when the request waits for a server: it was lost, or the request came later. 0: a server is there.
+  std::int64_t waits_since_ns(const Request& request) const;
+  /// The time at which the request fails, because no server came within `limit_s`; INT64_MAX: never.
+  std::int64_t given_up_ns(const Request& request, double limit_s) const;
+  /// The earliest of these times of all waiting requests.
+  std::int64_t next_given_up_ns(double limit_s) const;
   /// Whether the connection is up, but no message came for longer than `patience_ns`.
   bool is_silent(std::int64_t now_ns, std::int64_t patience_ns) const;
   /// Whether the leaving server has no more replies to send.
@@ -71,6 +74,8 @@ class Channel {
   void drop_first() { waiting_.pop_front(); }
   RequestPtr take_waiting(std::int64_t id);  ///< nullptr: it does not wait here
   std::deque<RequestPtr> take_all_waiting() { return std::exchange(waiting_, {}); }
+  /// Takes those whose time to fail has come.
+  std::deque<RequestPtr> take_given_up(double limit_s, std::int64_t now_ns);
   std::size_t in_flight_count() const { return in_flight_.size(); }
   bool is_in_flight(std::int64_t id) const { return in_flight_.contains(id); }
   RequestPtr find_in_flight(std::int64_t id) const;

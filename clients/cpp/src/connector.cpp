@@ -144,7 +144,8 @@ void Connector::refused(Channel& channel, Link::Event event) {
                           ? "the server runs without keys, but this client has one; remove it, "
                             "or start the server with --keys"
                           : "the server requires a key, but this client has none; create one "
-                            "with `hone keys new NAME`";
+                            "with `hone keys new NAME`; for a fleet on Ray, get it with `python -m "
+                            "hone.fleet key --to FILE`";
   }
   if (&channel == &connection_.main) return fail_for_good(failure);
   flow_.fail_waiting(channel, failure);
@@ -266,10 +267,8 @@ std::int64_t Connector::next_ns() const {
   // The control channel stays down until a request waits for it.
   if (control.state() == State::kDown && !control.waiting().empty())
     next = std::min(next, control.retry_ns());
-  for (const Channel* channel : {&main, &control}) {
-    if (!channel->waiting().empty())
-      next = std::min(next, channel->given_up_ns(options_.reconnect_timeout_s));
-  }
+  for (const Channel* channel : {&main, &control})
+    next = std::min(next, channel->next_given_up_ns(options_.reconnect_timeout_s));
   return next;
 }
 
@@ -278,8 +277,7 @@ void Connector::run_timers(std::int64_t now_ns) {
   if (main.state() == State::kDown && main.retry_ns() <= now_ns) open(main);
   open_wanted();
   for (Channel* channel : connection_.channels()) {
-    if (channel->given_up_ns(options_.reconnect_timeout_s) <= now_ns)
-      flow_.fail_without_server(*channel, now_ns);
+    flow_.fail_without_server(*channel, now_ns);
     if (channel->has_left()) lose(*channel);
   }
   if (main.serves() && next_beat_ns_ <= now_ns) renew_leases(now_ns);

@@ -158,6 +158,17 @@ Link::Event ZmqLink::next_event() {
   }
 }
 
+/// Rationale: libzmq accepts ports above 65535 and cuts them, and would then wait for a server at another port.
+Status expect_port(const std::string& endpoint) {
+  if (!endpoint.starts_with("tcp://")) return {};
+  const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
+  const bool is_number = !port.empty() && port.size() <= 5 &&
+                         port.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number && std::stoul(port) >= 1 && std::stoul(port) <= 65535) return {};
+  return invalid_argument("endpoint '" + endpoint + "': found port '" + port +
+                          "', expected 1 to 65535, as in tcp://127.0.0.1:5917");
+}
+
 }  // namespace
 
 Result<std::optional<wire::KeyPair>> read_keys(const ClientOptions& options) {
@@ -188,6 +199,7 @@ Result<std::optional<wire::KeyPair>> read_keys(const ClientOptions& options) {
 
 Result<std::unique_ptr<Link>> open_link(LinkContext& context, const std::string& endpoint,
                                         const std::optional<wire::KeyPair>& keys) {
+  HONE_TRY(expect_port(endpoint));
   try {
     auto link = std::make_unique<ZmqLink>();
     HONE_TRY(link->connect(context.impl().context, endpoint, keys));

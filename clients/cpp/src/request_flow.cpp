@@ -90,6 +90,7 @@ RequestPtr RequestFlow::make_internal(std::string verb, Value body,
 }
 
 void RequestFlow::queue(const RequestPtr& request) {
+  if (request->asked_ns == 0) request->asked_ns = clock_();
   if (!table_.hold(request)) connection_.channel_of(*request).add(request);
 }
 
@@ -237,9 +238,10 @@ void RequestFlow::fail_waiting(Channel& channel, const Failure& failure) {
 }
 
 void RequestFlow::fail_without_server(Channel& channel, std::int64_t now_ns) {
-  for (const auto& request : channel.take_all_waiting()) {
+  for (const auto& request : channel.take_given_up(options_.reconnect_timeout_s, now_ns)) {
     finish(request, no_server(subject(*request) + ": no server at " + channel.endpoint() + " for " +
-                              seconds_text(now_ns - channel.away_ns()) + " (reconnect_timeout)" +
+                              seconds_text(now_ns - channel.waits_since_ns(*request)) +
+                              " (reconnect_timeout)" +
                               (channel.was_shut_down() ? ", the last one shut down" : "")));
   }
 }

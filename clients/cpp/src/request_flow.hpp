@@ -48,7 +48,7 @@ class RequestFlow {
   /// `lost`: the requests that were in flight.
   void on_connection_lost(Channel& channel, const std::vector<RequestPtr>& lost);
   void fail_waiting(Channel& channel, const Failure& failure);
-  /// No server came back within the time limit of reconnection.
+  /// Ends the requests for which no server came within the time limit of reconnection.
   void fail_without_server(Channel& channel, std::int64_t now_ns);
 
   void run_timers(std::int64_t now_ns);

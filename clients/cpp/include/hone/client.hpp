@@ -46,8 +46,8 @@ struct ClientOptions {
   double connect_timeout_s = 10;   ///< for connect() alone
   double request_timeout_s = 600;  ///< default of every request; ≤ 0: none
   double reconnect_timeout_s =
-      30;                  ///< time without a server after which requests fail; ≤ 0: no limit
-  bool retry_busy = true;  ///< ask again after BUSY until the request's time is up
+      30;  ///< how long a request waits while no server is there; then it fails; ≤ 0: no limit
+  bool retry_busy = true;        ///< ask again after BUSY until the request's time is up
   std::string control_endpoint;  ///< default: what hello says
   std::string key_file;          ///< this client's key pair (hone keys new); empty: no CURVE
   std::string server_key;  ///< the server's public key, or a file with it; default: in key_file
@@ -136,7 +136,7 @@ struct Episode {
 ///
 /// Lost connections are made anew: open episodes are resumed with their tokens and unanswered
 /// requests sent again, which the protocol makes safe (a step is known by episode, turn and action;
-/// a reset by its key). A server that shuts down counts as away, like one that was killed. If no server is there for reconnect_timeout_s, requests fail as
+/// a reset by its key). A server that shuts down counts as away, like one that was killed. A request that waits for a server longer than reconnect_timeout_s fails as
 /// `unavailable`, and the client goes on trying; once it is back, the same request may be sent
 /// again. An episode that did not survive (the server was restarted, the lease ran out) fails its
 /// requests as `unavailable`, for good. Do not use a client across fork(): connect in the

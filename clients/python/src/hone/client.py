@@ -38,9 +38,10 @@ class Client(ClientVerbs[Episode], Blocking):
     """A connection to ``hone serve``, made by ``hone.connect``.
 
     A lost connection is restored: open episodes are resumed and unanswered requests sent again.
-    After ``reconnect_timeout`` seconds without a server, requests raise ``Unavailable``; they work
-    again once the server is back. A request to a full server is repeated until the request's
-    timeout. A client does not survive ``os.fork``: connect in the child.
+    While no server is there, a request waits ``reconnect_timeout`` seconds and then raises
+    ``Unavailable``; requests work again once the server is back. A request to a full server is
+    repeated until the request's timeout. A client does not survive ``os.fork``: connect in the
+    child.
     """
 
     def __enter__(self) -> Client:
@@ -125,8 +126,8 @@ def connect(
             the servers that ``python -m hone.fleet up`` started on this Ray cluster.
         timeout: Seconds a request may take, queueing and retries included; 0 for no limit.
         connect_timeout: Seconds to wait for the server's hello; of several servers, the first.
-        reconnect_timeout: Seconds without a server, once connected, after which requests raise
-            ``Unavailable`` instead of waiting for it to come back; 0 for no limit.
+        reconnect_timeout: Seconds that a request waits while no server is there, once connected,
+            before it raises ``Unavailable``; 0 for no limit.
         retry_busy: Whether to repeat a request to a full server. Otherwise it raises ``Busy``.
         name: Name of this client in the server's log, such as ``"trainer/1.0"``.
         control: Control endpoint, if it is not the one in hello (behind a tunnel). For one server.

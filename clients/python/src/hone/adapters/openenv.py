@@ -274,6 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--endpoint", default=DEFAULT_ENDPOINT, help=f"address of hone serve {default}"
     )
+    parser.add_argument("--key", metavar="FILE", help="key file, if the server requires keys")
     parser.add_argument("--host", default="127.0.0.1", help=f"address to listen on {default}")
     parser.add_argument("--port", type=int, default=8000, help=f"port to listen on {default}")
     parser.add_argument(
@@ -319,7 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if given.wheel is not None:
         parser.error("--wheel: found no --write DIR; use them together")
-    served = app(given.endpoint, options, sessions=given.sessions)
+    served = app(given.endpoint, options, sessions=given.sessions, key=given.key)
     config = uvicorn.Config(served, host=given.host, port=given.port, log_level="warning")
     AnnouncingServer(config, f"serving {given.endpoint} to OpenEnv on {{url}}").run()
 

@@ -237,7 +237,7 @@ class Masked:
             again = await inner(_only(batch, lost, len(ids)), **named)
             for one in (links[at].record for at in lost):
                 if one is not None:
-                    one.retries = spent + 1
+                    one.retries += spent + 1
             _replace(output, again, lost, len(ids))
         zeroes = bool(getattr(config, "zero_reward_on_non_stop", False))
         return _masked(output, groups, [one.record for one in links], zeroes)

@@ -188,7 +188,7 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
         messages = await respond_async(play, text, calls)
         if not found or not messages or messages[0]["role"] != "tool":
             return said, messages
-        thoughts = "".join(text.rpartition(END_OF_THOUGHTS)[:2])
+        thoughts = "".join(whole.rpartition(END_OF_THOUGHTS)[:2])
         said |= {"content": thoughts + content, "tool_calls": [_wire(call) for call in found]}
         for call, message in zip(found, messages, strict=True):
             if call.tool_call_id is not None:
@@ -246,6 +246,7 @@ def _fields(record: Record) -> dict[str, Any]:
         "reward_extra_info": {
             "hone_turns": record.turns,
             "hone_tool_calls": sum(record.tool_calls.values()),
+            "hone_retries": record.retries,
             "hone_speedup": record.best_speedup or 0.0,
             "hone_valid": float(record.fault is None),
         },

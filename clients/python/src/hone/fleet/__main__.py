@@ -103,6 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (HoneError, ImportError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1
+    except (KeyboardInterrupt, SystemExit):  # Ray raises SystemExit at SIGTERM
+        done = " The servers that it started are ended." * (given.command in ("up", "add"))
+        print(f"{parser.prog}: interrupted.{done}", file=sys.stderr)
+        return 130
     return 0
 
 

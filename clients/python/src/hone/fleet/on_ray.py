@@ -68,6 +68,8 @@ _PRCTL = ctypes.CDLL(None).prctl  # found here: a forked child must not load lib
 START_S = 120.0
 #: Time between two looks of the registry at the servers (s).
 LOOK_S = 1.0
+#: Time for which an episode counts that was placed on a server that does not answer (s).
+PLACED_S = 60.0
 #: Time after which a server that does not answer the registry gets no new episodes (s).
 SILENT_S = 5.0
 #: Time that a server has to say its state (s).
@@ -274,7 +276,6 @@ class _Registry:
         self._asked: dict[Any, tuple[int, float]] = {}  # awaited answers: server, and since when
         self._silent: set[str] = set()  # endpoints that do not answer
         self._placed: list[tuple[float, str]] = []  # since the servers were asked
-        self._started = time.monotonic()
         self._looked = 0.0
 
     def key(self) -> bytes:
@@ -307,8 +308,7 @@ class _Registry:
             for index, place in sorted(self._places.items())
             if index in self._nodes and place.node in self._alive
         ]
-        waited = time.monotonic() - self._started >= START_S
-        return there, bool(there) and (waited or self._nodes.keys() <= self._places.keys())
+        return there, bool(there) and self._nodes.keys() <= self._places.keys()
 
     def status(self) -> list[dict[str, Any]]:
         """A row for each server, with its number, last known address and number of episodes."""
@@ -362,6 +362,7 @@ class _Registry:
     def _look(self) -> None:
         """Takes the answers that have come, and asks again. A server being started has none."""
         self._looked = now = time.monotonic()
+        self._placed = [(at, one) for at, one in self._placed if now - at < PLACED_S]
         self._alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
         self._find_nodes()
         asked = {index for index, _ in self._asked.values()}
@@ -378,6 +379,8 @@ class _Registry:
             except ray.exceptions.RayError:
                 if index in self._places:
                     self._silent.add(self._places[index].endpoint)
+                with contextlib.suppress(ValueError):  # another one may have its name now
+                    self._nodes[index] = _server_of(self._plan.launch.fleet, index)
                 continue
             self._places[index] = place
             self._silent.discard(place.endpoint)
@@ -605,7 +608,9 @@ def _start(
         Unavailable: The nodes are not there in time, or a server does not start.
     """
     name, end = plan.launch.fleet, time.monotonic() + timeout
-    used = sorted({node for group in _groups_of(name) for node in group["nodes"]})
+    groups = _groups_of(name)
+    used = sorted({node for one in groups for node in one["nodes"]})
+    waits = any(not one["nodes"] for one in groups)
     options: dict[str, Any] = {"strategy": "STRICT_SPREAD", "lifetime": "detached"}
     if used:
         options["bundle_label_selector"] = [{"ray.io/node-id": f"!in({','.join(used)})"}] * count
@@ -614,15 +619,17 @@ def _start(
         name=f"{name}-servers-{os.urandom(4).hex()}",  # an `add` that was killed may leave one
         **options,
     )
-    further = "further " * bool(first)
-    on_progress(f"waiting for {count} {further}nodes with {plan.bundle} each")
+    wanted = f"{count} {'further ' * bool(first)}node{'s' * (count != 1)} with {plan.bundle}"
+    wanted += " each" * (count != 1)
+    alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+    free = len(alive - set(used))
+    why = f"; {free} of {len(alive)} nodes of the cluster have no server of this fleet" * bool(used)
+    why += "; another `up` or `add` waits, too (`down` ends what a killed one left)" * waits
+    on_progress(f"waiting for {wanted}{why}")
     made: list[Any] = []
     try:
         if not group.wait(timeout):
-            raise Unavailable(
-                f"Ray found no {count} {further}nodes with {plan.bundle} each within "
-                f"{timeout:g} s; see `ray status`"
-            )
+            raise Unavailable(f"Ray found no {wanted} within {timeout:g} s{why}; see `ray status`")
         for index in range(count):
             place = PlacementGroupSchedulingStrategy(
                 placement_group=group, placement_group_bundle_index=index
@@ -636,8 +643,7 @@ def _start(
             endpoints.append(place.endpoint)
             on_progress(f"server {first + index} serves at {place.endpoint}")
     except BaseException as error:
-        for actor in made:
-            ray.kill(actor)
+        _end_servers(made)  # clients may use some of them
         remove_placement_group(group)
         # A ValueError: another program adds servers, and has taken the name.
         if not isinstance(error, (ray.exceptions.RayError, ValueError)):
@@ -645,6 +651,21 @@ def _start(
         said = str(error).strip().splitlines()
         raise Unavailable(f"a server did not start: {said[-1]}") from error
     return endpoints
+
+
+def _end_servers(servers: list[Any], seconds: float = STATE_S) -> None:
+    """Drains the servers that answer within some seconds, and ends all.
+
+    A server whose node has failed waits for another node, and would never answer.
+    """
+    asked = {server.actor_pid.remote(): server for server in servers}
+    if asked:
+        there, _ = ray.wait(list(asked), num_returns=len(asked), timeout=seconds)
+        stopped = [asked[answer].stop.remote() for answer in there]
+        if stopped:
+            ray.wait(stopped, num_returns=len(stopped), timeout=END_S + 10)
+    for server in servers:
+        ray.kill(server)
 
 
 def down(name: str = "hone") -> int:
@@ -668,16 +689,7 @@ def down(name: str = "hone") -> int:
     for index in servers:
         with contextlib.suppress(ValueError):
             nodes.append(_server_of(name, index))
-    # A server whose node has failed waits for another one, and would never answer.
-    asked = {node.actor_pid.remote(): node for node in nodes}
-    there, _ = (
-        ray.wait(list(asked), num_returns=len(asked), timeout=2 * STATE_S) if asked else ([], [])
-    )
-    stopped = [asked[answer].stop.remote() for answer in there]
-    if stopped:
-        ray.wait(stopped, num_returns=len(stopped), timeout=END_S + 10)
-    for actor in nodes:
-        ray.kill(actor)
+    _end_servers(nodes, 2 * STATE_S)
     for group in groups:
         # By its id: Ray finds a name only in the namespace of the program that made it.
         remove_placement_group(PlacementGroup(ray.PlacementGroupID(bytes.fromhex(group["id"]))))
