@@ -88,8 +88,7 @@ class BenchCommand : public Command {
     if (!loaded) return config_.fail(terminal, loaded.error());
     const auto bench = Benchmark::open(std::move(request_), std::move(*loaded));
     if (!bench) return terminal.fail(bench.error());
-    const auto figures =
-        bench->measure([&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    const auto figures = bench->measure(show_steps(terminal));
     terminal.clear_status();
     if (!figures) return terminal.fail(without_verbs(figures.error()), next_step(figures.error()));
     return print_figures(terminal, *figures, json_);

@@ -89,8 +89,7 @@ class DemoCommand : public Command {
     if (!loaded) return config_.fail(terminal, loaded.error());
     LoadedConfig here = on_free_ports(*loaded);
     here.config.environment.max_turns = static_cast<std::int64_t>(std::size(kTurns));
-    auto server = LocalServer::start(
-        here, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    auto server = LocalServer::start(here, show_steps(terminal));
     if (!server) return terminal.fail(server.error(), next_step(server.error()));
     ClientOptions options;
     options.name = "hone-demo/1";

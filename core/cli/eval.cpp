@@ -125,8 +125,7 @@ class EvalCommand : public Command {
     }
     const auto environment = open_kernel_refine(loaded->config);  // files are sources
     if (!environment) return terminal.fail(environment.error());
-    auto host = Host::start(
-        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    auto host = Host::start(*loaded, show_steps(terminal));
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
     terminal.status(reading_text("task " + task_));
     const auto task = (*host)->catalog().find_for(loaded->config.backend, task_);

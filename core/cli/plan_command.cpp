@@ -237,15 +237,11 @@ class PlanCommand : public Command {
       HONE_ASSIGN(source, read_text(file_, kSourceBytesMax));
       if (source.empty()) return invalid_argument(file_ + ": the file is empty");
     }
-    HONE_ASSIGN(const auto recorder, PlanRecorder::start(loaded, say_to(terminal)));
-    say_to(terminal)("recording");
+    HONE_ASSIGN(const auto recorder, PlanRecorder::start(loaded, show_steps(terminal)));
+    show_steps(terminal)("recording");
     auto recording = recorder->record(task_, source);
     terminal.clear_status();
     return recording;
-  }
-
-  static PlanRecorder::Say say_to(Terminal& terminal) {
-    return [&terminal](std::string_view what) { terminal.status(std::string(what) + "…"); };
   }
 
   /// Records the baselines of a level, or the generations of a folder. Prints the number of plans, and the reasons of
@@ -254,7 +250,7 @@ class PlanCommand : public Command {
                    std::int64_t level) const {
     const auto dataset = kernelbench_dataset(loaded.config, wanted);
     if (!dataset) return terminal.fail(dataset.error());
-    auto recorder = PlanRecorder::start(loaded, say_to(terminal));
+    auto recorder = PlanRecorder::start(loaded, show_steps(terminal));
     if (!recorder) return terminal.fail(recorder.error(), next_step(recorder.error()));
     const auto problems = problems_of((*recorder)->catalog(), *dataset, level);
     if (!problems) return terminal.fail(problems.error());

@@ -58,8 +58,7 @@ class ReplayCommand : public Command {
     loaded->config.journal.path.clear();  // opened read-only
     auto episodes = read(*path);
     if (!episodes) return terminal.fail(episodes.error(), "list the episodes: hone episodes");
-    auto host = Host::start(
-        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    auto host = Host::start(*loaded, show_steps(terminal));
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
     const auto environments = open_environments(loaded->config, (*host)->registry());
     if (!environments) return terminal.fail(environments.error());

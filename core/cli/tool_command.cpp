@@ -83,8 +83,7 @@ class ToolCommand : public Command {
     loaded->config.journal.path.clear();  // a server's, for episodes
     const auto environment = open_kernel_refine(loaded->config);
     if (!environment) return terminal.fail(environment.error());
-    auto host = Host::start(
-        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    auto host = Host::start(*loaded, show_steps(terminal));
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
     const auto task = (*host)->catalog().find_for(loaded->config.backend, task_);
     if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");

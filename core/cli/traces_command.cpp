@@ -68,8 +68,7 @@ class TracesCommand : public Command {
       }
       return report_read(terminal);
     }
-    auto host = Host::start(
-        *loaded, [&](std::string_view what) { terminal.status(std::string(what) + "…"); });
+    auto host = Host::start(*loaded, show_steps(terminal));
     if (!host) return terminal.fail(host.error(), next_step(host.error()));
     Progress progress(terminal, "", turns_.size());
     const Catalog& catalog = (*host)->catalog();

@@ -150,6 +150,10 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
   return text;
 }
 
+std::function<void(std::string_view what)> show_steps(Terminal& terminal) {
+  return [&terminal](std::string_view what) { terminal.status(std::string(what) + "…"); };
+}
+
 std::string short_number(double number, int digits) {
   char text[64];
   const double size = std::fabs(number);

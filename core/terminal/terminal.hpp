@@ -1,6 +1,7 @@
 // Terminal: output of commands: colours, progress lines, aligned tables, and errors with advice.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,9 @@ class Terminal {
   const bool colours_, progress_;
   bool status_shown_ = false;
 };
+
+/// Shows each step of a start on the progress line: "starting the launcher…".
+std::function<void(std::string_view what)> show_steps(Terminal& terminal);
 
 /// "1.94×", "12.3 ms": a few significant digits.
 std::string short_number(double number, int digits = 3);

@@ -114,9 +114,7 @@ Status play(Terminal& terminal, const LoadedConfig& loaded, const std::string& p
             std::vector<std::string> arguments) {
   LoadedConfig here = on_free_ports(loaded);
   here.config.journal.path.clear();
-  HONE_ASSIGN(const auto server, LocalServer::start(here, [&](std::string_view what) {
-                terminal.status(std::string(what) + "…");
-              }));
+  HONE_ASSIGN(const auto server, LocalServer::start(here, show_steps(terminal)));
   terminal.clear_status();
   arguments.insert(arguments.end(), {"--endpoint", server->endpoint()});
   const auto status = run_rollout(python, arguments);

@@ -82,9 +82,7 @@ class RunJudge {
     const std::string backend = loaded.config.backend;
     HONE_TRY(say_when_stopped("hone: stopped; the same command continues with the results in " +
                               request_.folder.string()));
-    HONE_ASSIGN(const auto host, Host::start(std::move(loaded), [this](std::string_view what) {
-                  terminal_.status(std::string(what) + "…");
-                }));
+    HONE_ASSIGN(const auto host, Host::start(std::move(loaded), show_steps(terminal_)));
     HONE_TRY(open(host->catalog(), dataset));
     progress_.emplace(terminal_, "", generations_.size());
     Status written;
