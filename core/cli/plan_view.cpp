@@ -1,0 +1,219 @@
+// One row for each step of a recorded plan.
+#include "cli/plan_view.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/readable.hpp"
+#include "base/utf8.hpp"
+
+namespace hone {
+namespace {
+
+using recorded::MemoryKind;
+using recorded::Plan;
+
+constexpr std::size_t kNameWidth = 60;
+
+/// "scale(float*, int)" for a mangled name.
+std::string readable_name(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text != nullptr ? std::string(text.get()) : name;
+}
+
+std::string shape_text(const std::array<std::uint32_t, 3>& shape) {
+  std::string text = std::to_string(shape[0]);
+  if (shape[1] > 1 || shape[2] > 1) text += "×" + std::to_string(shape[1]);
+  if (shape[2] > 1) text += "×" + std::to_string(shape[2]);
+  return text;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes == 0) return "0 B";
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; size >= 1024 && unit + 1 < std::size(kUnits); ++unit) size /= 1024;
+  return short_number(size) + " " + kUnits[unit];
+}
+
+/// The memory that a step refers to: "task 0" or "private 3".
+std::string memory_text(const Plan& plan, const recorded::Place& place) {
+  const recorded::Memory& memory = plan.memories[place.memory];
+  switch (memory.kind) {
+    case MemoryKind::kTask:
+      return "task " + std::to_string(memory.argument);
+    case MemoryKind::kGlobal:
+      return memory.name;
+    case MemoryKind::kPrivate:
+      break;
+  }
+  return "private " + std::to_string(place.memory);
+}
+
+/// One step as a row of the table, and as JSON.
+struct StepText {
+  std::string what, name, grid, block, details;
+  Value json = Value::map();
+};
+
+class StepTexts {
+ public:
+  explicit StepTexts(const Plan& plan) : plan_(plan) {}
+
+  StepText text(const recorded::Step& step) const {
+    StepText text = std::visit([this](const auto& work) { return of(work); }, step.work);
+    text.json.set("do", text.what);
+    text.json.set("stream", std::int64_t{step.stream});
+    return text;
+  }
+
+ private:
+  StepText of(const recorded::Launch& launch) const {
+    const recorded::Kernel& kernel = plan_.kernels[launch.kernel];
+    const std::string& library = plan_.images[kernel.image].library;
+    StepText text{"launch",
+                  readable_name(kernel.name),
+                  shape_text(launch.grid),
+                  shape_text(launch.block),
+                  memories(launch.addresses),
+                  Value::map()};
+    if (launch.shared_bytes > 0) text.details += "; shared " + size_text(launch.shared_bytes);
+    if (launch.cluster[0] > 0) text.details += "; cluster " + shape_text(launch.cluster);
+    if (launch.cooperative) text.details += "; cooperative";
+    if (!library.empty()) text.details += "; " + library;
+    text.json = Value::map({{"kernel", kernel.name},
+                            {"library", library},
+                            {"grid", numbers(launch.grid)},
+                            {"block", numbers(launch.block)},
+                            {"cluster", numbers(launch.cluster)},
+                            {"shared_bytes", std::int64_t{launch.shared_bytes}},
+                            {"cooperative", launch.cooperative}});
+    return text;
+  }
+  StepText of(const recorded::Operator& call) const {
+    StepText text{"operator", "aten." + call.name, "", "", "", Value::map({{"name", call.name}})};
+    for (const recorded::Tensor& tensor : call.tensors) {
+      std::string sizes;
+      for (const std::int64_t size : tensor.sizes)
+        sizes += (sizes.empty() ? "" : "×") + std::to_string(size);
+      text.details += (text.details.empty() ? "" : ", ") + tensor.dtype + " " + sizes;
+    }
+    return text;
+  }
+  StepText of(const recorded::Copy& copy) const {
+    const std::uint64_t bytes = copy.bytes * copy.rows;
+    return {"copy",
+            "",
+            "",
+            "",
+            memory_text(plan_, copy.from) + " to " + memory_text(plan_, copy.to) + ", " +
+                size_text(bytes),
+            Value::map({{"bytes", static_cast<std::int64_t>(bytes)}})};
+  }
+  StepText of(const recorded::Write& write) const {
+    return {"write",
+            "",
+            "",
+            "",
+            "to " + memory_text(plan_, write.to) + ", " + size_text(write.bytes.size()),
+            Value::map({{"bytes", static_cast<std::int64_t>(write.bytes.size())}})};
+  }
+  StepText of(const recorded::Fill& fill) const {
+    const std::uint64_t bytes = fill.count * fill.width * fill.rows;
+    return {"fill",
+            "",
+            "",
+            "",
+            memory_text(plan_, fill.to) + ", " + size_text(bytes),
+            Value::map({{"bytes", static_cast<std::int64_t>(bytes)}})};
+  }
+  StepText of(const recorded::Record& record) const {
+    return {"record",
+            "",
+            "",
+            "",
+            "event " + std::to_string(record.event),
+            Value::map({{"event", std::int64_t{record.event}}})};
+  }
+  StepText of(const recorded::Wait& wait) const {
+    return {"wait",
+            "",
+            "",
+            "",
+            "for event " + std::to_string(wait.event),
+            Value::map({{"event", std::int64_t{wait.event}}})};
+  }
+
+  std::string memories(const std::vector<recorded::Relocation>& addresses) const {
+    std::vector<std::string> texts;
+    for (const recorded::Relocation& one : addresses)
+      texts.push_back(memory_text(plan_, one.place));
+    return joined(texts);
+  }
+  static Value numbers(const std::array<std::uint32_t, 3>& shape) {
+    return Value::array({std::int64_t{shape[0]}, std::int64_t{shape[1]}, std::int64_t{shape[2]}});
+  }
+
+  const Plan& plan_;
+};
+
+std::uint64_t private_bytes(const Plan& plan) {
+  std::uint64_t total = 0;
+  for (const recorded::Memory& memory : plan.memories)
+    total += memory.kind == MemoryKind::kPrivate ? memory.bytes : 0;
+  return total;
+}
+
+void print_steps(Terminal& terminal, const StepTexts& texts, const std::string& title,
+                 const std::vector<recorded::Step>& steps) {
+  std::vector<Row> rows;
+  for (const recorded::Step& step : steps) {
+    const StepText text = texts.text(step);
+    rows.push_back({{std::to_string(rows.size()), Colour::kDim, true},
+                    text.what,
+                    {cut_end(text.name, kNameWidth), Colour::kBold},
+                    text.grid,
+                    text.block,
+                    cut_end(text.details, kNameWidth)});
+  }
+  terminal.line(title);
+  terminal.table({"#", "step", "name", "grid", "block", "memory"}, rows);
+}
+
+}  // namespace
+
+void print_plan(Terminal& terminal, const recorded::Plan& plan, std::size_t bytes, bool json) {
+  const StepTexts texts(plan);
+  if (json) {
+    const auto steps = [&](const std::vector<recorded::Step>& all) {
+      Value list = Value::array();
+      for (const recorded::Step& step : all) list.push(texts.text(step).json);
+      return list;
+    };
+    terminal.json(Value::map({{"whole", true},
+                              {"architecture", plan.architecture},
+                              {"bytes", static_cast<std::int64_t>(bytes)},
+                              {"private_bytes", static_cast<std::int64_t>(private_bytes(plan))},
+                              {"streams", std::int64_t{plan.streams}},
+                              {"setup", steps(plan.setup)},
+                              {"run", steps(plan.run)}}));
+    return;
+  }
+  if (!plan.setup.empty())
+    print_steps(terminal, texts, "setup, once when the plan is loaded:", plan.setup);
+  print_steps(terminal, texts, "at every call:", plan.run);
+  terminal.line();
+  terminal.line(plan.architecture + ", " + size_text(bytes) + ", " +
+                counted_text(static_cast<std::int64_t>(plan.images.size()), "image") +
+                " of code, " + size_text(private_bytes(plan)) + " of private memory, " +
+                counted_text(static_cast<std::int64_t>(plan.streams), "stream"));
+}
+
+}  // namespace hone
