@@ -66,11 +66,6 @@ class PromptSource {
   Environments environments_;
 };
 
-std::string web_url(const std::string& host, int port) {
-  return "http://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
-         std::to_string(port);
-}
-
 }  // namespace
 
 Result<HttpOptions> web_http_options(const std::string& listen, const std::string& token_file,
@@ -109,7 +104,7 @@ Status serve_web(const HttpOptions& http, WebSources sources,
               HttpServer::start(Web::options(http), [&web](const HttpRequest& request) {
                 return web.handle(request);
               }));
-  announce(web_url(http.host, door->port()));
+  announce(http_url(http.host, door->port()));
   wait();
   for (const WebSources::Journal& journal : journals) journal.episodes->stop();
   door->stop();

@@ -170,6 +170,11 @@ bool is_loopback(std::string_view host) {
           host.find_first_not_of("0123456789.") == std::string_view::npos);
 }
 
+std::string http_url(const std::string& host, int port) {
+  return "http://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+         std::to_string(port);
+}
+
 class HttpServer::Impl {
  public:
   Impl(HttpOptions options, Handler handler)

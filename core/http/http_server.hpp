@@ -60,6 +60,8 @@ struct HttpPlace {
 };
 Result<HttpPlace> parse_place(const std::string& text);
 bool is_loopback(std::string_view host);
+/// "http://127.0.0.1:5919" or "http://[::1]:80".
+std::string http_url(const std::string& host, int port);
 
 /// Serves from start() to stop() or its end. One request for each connection. The handler is called
 /// from many threads at once.
