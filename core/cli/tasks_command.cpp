@@ -10,9 +10,9 @@
 #include "base/files.hpp"
 #include "base/nearest.hpp"
 #include "cli/command.hpp"
-#include "cli/golden.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "integrations/kernelbench/levels.hpp"
+#include "offline/golden.hpp"
 #include "terminal/progress.hpp"
 
 namespace hone {

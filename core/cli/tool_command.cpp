@@ -8,7 +8,7 @@
 #include "base/crypto.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"
-#include "cli/golden.hpp"
+#include "offline/golden.hpp"
 #include "terminal/progress.hpp"
 #include "web/roofline.hpp"
 

@@ -35,6 +35,7 @@ FLOORS: dict[str, int] = {
     "web": 8,
     "app": 8,
     "integrations": 9,
+    "offline": 10,
     "bench": 10,
     "cli": 11,
 }

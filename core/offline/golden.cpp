@@ -1,5 +1,5 @@
 // Reading the first lines, and comparing.
-#include "cli/golden.hpp"
+#include "offline/golden.hpp"
 
 #include <algorithm>
 #include <sstream>
