@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kWordsBytesMax = 2000;  // of a compiler's, for one of several files
 
-Row row_of(const JudgedFile& entry, const Verdict& verdict) {
+Row file_row(const JudgedFile& entry, const Verdict& verdict) {
   std::string speedup, note = verdict.correct() ? "" : verdict.reason;
   if (verdict.speedup) {
     speedup = short_number(verdict.speedup->value) + "× (" + short_number(verdict.speedup->low) +
@@ -75,7 +75,7 @@ int report_files(Terminal& terminal, const std::vector<JudgedFile>& files, bool 
     }
     const Verdict& verdict = **entry.result;
     all_correct = all_correct && verdict.correct();
-    rows.push_back(row_of(entry, verdict));
+    rows.push_back(file_row(entry, verdict));
     listed.push(Value::map({{"file", entry.file},
                             {"reward_valid", true},
                             {"reward", entry.reward ? Value(*entry.reward) : Value()},
