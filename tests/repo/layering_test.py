@@ -34,6 +34,7 @@ FLOORS: dict[str, int] = {
     "gateway": 8,
     "web": 8,
     "app": 8,
+    "doctor": 9,
     "integrations": 9,
     "offline": 10,
     "bench": 10,

@@ -5,7 +5,7 @@
 #include "app/host.hpp"
 #include "base/clock.hpp"
 #include "base/readable.hpp"
-#include "cli/doctor_probe.hpp"
+#include "doctor/findings.hpp"
 #include "episode/catalog.hpp"
 #include "terminal/terminal.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/doctor_probe.hpp"
 #include "config/config.hpp"
+#include "doctor/findings.hpp"
 #include "model/value.hpp"
 
 namespace hone {

@@ -1,7 +1,7 @@
 // Starts each configured interpreter in the sandbox of modules.
 #include "app/host.hpp"
 #include "base/files.hpp"
-#include "cli/doctor_probe.hpp"
+#include "doctor/findings.hpp"
 #include "evaluate/interpreter.hpp"
 
 namespace hone {

@@ -1,5 +1,5 @@
 // Queries backends in child processes, and formats the results.
-#include "cli/doctor_devices.hpp"
+#include "doctor/devices.hpp"
 
 #include <unistd.h>
 
@@ -251,7 +251,7 @@ std::vector<BackendReport> examine_backends(const Config& config, double seconds
   for (const PluginInfo& info : registry->plugins()) {
     if (info.kind != PluginKind::kBackend || !info.error.empty()) continue;
     const auto described = registry->describe(info.kind, info.name);
-    // Skips backends that freeze candidates: they run on the CPU, which doctor_probe.cpp reports.
+    // Skips backends that freeze candidates: they run on the CPU, which machine.cpp reports.
     if (!described || text_in(*described, "withholds") == "freeze") continue;
     reports.push_back(examine_backend(config, *registry, info.name, *described, seconds));
   }

@@ -1,6 +1,4 @@
 // Checks sandbox, compilers, CPUs, clock and memory.
-#include "cli/doctor_probe.hpp"
-
 #include <sys/statfs.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "app/host.hpp"
 #include "base/descriptors.hpp"
 #include "base/files.hpp"
+#include "doctor/findings.hpp"
 #include "sandbox/launcher.hpp"
 #include "server/options.hpp"
 #include "server/socket.hpp"
