@@ -6,6 +6,7 @@
 #include "episode/episode.hpp"
 #include "episode/scripted_evaluator.hpp"
 #include "hone/client.hpp"
+#include "offline/journal_lookup.hpp"
 
 namespace hone {
 namespace {

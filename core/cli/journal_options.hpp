@@ -35,13 +35,6 @@ struct FilterOptionSet {
 Result<std::vector<std::string>> name_journals(std::vector<std::string>& paths,
                                                const Config& config);
 
-/// not_found, with the nearest name, if the journal has no such task, client, group or reward.
-Status expect_names(const JournalReader& reader, const EpisodeFilter& filter);
-/// Explains a filter that matches no episode: expect_names(), then it logs a warning and succeeds.
-Status explain_no_match(const JournalReader& reader, const EpisodeFilter& filter);
-
-/// The episode of this name; not_found if the journal has none.
-Result<StoredEpisode> find_episode(const JournalReader& reader, const std::string& name);
 /// "2026-11-21 09:30:00" in UTC.
 std::string date_text(double seconds_since_1970);
 

@@ -1,5 +1,6 @@
 // `hone replay`: judges the submissions of recorded episodes again, and explains each difference.
 #include "cli/journal_options.hpp"
+#include "offline/journal_lookup.hpp"
 #include "offline/replay_episodes.hpp"
 
 namespace hone {

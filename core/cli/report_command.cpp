@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "cli/journal_options.hpp"
+#include "offline/journal_lookup.hpp"
 #include "web/html_text.hpp"
 #include "web/report_figures.hpp"
 #include "web/report_page.hpp"
@@ -13,7 +14,6 @@ namespace hone {
 namespace {
 
 constexpr double kQuietS = 1, kBetweenS = 0.2;  // before the first progress line, and between two
-constexpr const char* kNext = "to write a journal: hone serve --set journal.path=FILE";
 
 /// Shows the progress of a long read.
 class ReadingLine {
@@ -71,7 +71,8 @@ class ReportCommand : public Command {
       auto one = read(terminal, paths_[i], names_[i], damaged);
       std::error_code ignored;
       if (!one)
-        return terminal.fail(one.error(), std::filesystem::exists(paths_[i], ignored) ? "" : kNext);
+        return terminal.fail(
+            one.error(), std::filesystem::exists(paths_[i], ignored) ? "" : kHowToWriteAJournal);
       journals.push_back(std::move(*one));
     }
     const Value report = report_of(std::move(journals), wall_s());

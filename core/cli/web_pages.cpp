@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "episode/trajectory.hpp"
 #include "http/token.hpp"
+#include "offline/prompt_parts.hpp"
 
 namespace hone {
 namespace {
@@ -33,11 +34,11 @@ class PromptSource {
       if (!*loaded_) log_warning("web", "prompts are not shown: " + loaded_->error().message);
     }
     if (!*loaded_) return without_prompt(stored, loaded_->error());
-    const auto environment = environment_of(stored, environments_);
+    const auto environment = environment_of(stored, parts_.environments);
     if (!environment) return without_prompt(stored, environment.error());
-    const auto setting = setting_of(stored.record, **environment, *catalog_);
+    const auto setting = setting_of(stored.record, **environment, *parts_.catalog);
     if (!setting) return without_prompt(stored, setting.error());
-    return trajectory_of(stored, **environment, catalog_.get());
+    return trajectory_of(stored, **environment, parts_.catalog.get());
   }
 
  private:
@@ -52,18 +53,14 @@ class PromptSource {
 
   Status load() {
     HONE_ASSIGN(const LoadedConfig loaded, load_config(file_, sets_));
-    registry_ = open_registry(loaded.config);
-    HONE_ASSIGN(catalog_, open_catalog(loaded.config, *registry_));
-    HONE_ASSIGN(environments_, open_environments(loaded.config, *registry_));
+    HONE_ASSIGN(parts_, PromptParts::open(loaded.config));
     return {};
   }
 
   const std::string file_;
   const std::vector<std::string> sets_;
   std::optional<Status> loaded_;
-  std::unique_ptr<const Registry> registry_;
-  std::shared_ptr<const Catalog> catalog_;
-  Environments environments_;
+  PromptParts parts_;
 };
 
 }  // namespace

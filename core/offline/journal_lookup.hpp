@@ -1,0 +1,20 @@
+// Episodes of a journal by name, and errors for names that it does not have.
+#pragma once
+
+#include <string>
+
+#include "journal/reader.hpp"
+
+namespace hone {
+
+inline constexpr const char* kHowToWriteAJournal =
+    "to write a journal: hone serve --set journal.path=FILE";
+
+/// not_found, with the nearest name, if the journal has no such task, client, group or reward.
+Status expect_names(const JournalReader& reader, const EpisodeFilter& filter);
+/// Explains a filter that matches no episode: expect_names(), then it logs a warning and succeeds.
+Status explain_no_match(const JournalReader& reader, const EpisodeFilter& filter);
+
+/// The episode of this name; not_found if the journal has none.
+Result<StoredEpisode> find_episode(const JournalReader& reader, const std::string& name);
+}  // namespace hone
