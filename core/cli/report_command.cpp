@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "cli/journal_options.hpp"
+#include "offline/journal_figures.hpp"
 #include "offline/journal_lookup.hpp"
 #include "web/html_text.hpp"
 #include "web/report_figures.hpp"
@@ -12,29 +13,6 @@
 
 namespace hone {
 namespace {
-
-constexpr double kQuietS = 1, kBetweenS = 0.2;  // before the first progress line, and between two
-
-/// Shows the progress of a long read.
-class ReadingLine {
- public:
-  ReadingLine(Terminal& terminal, std::string name) : terminal_(terminal), name_(std::move(name)) {}
-  ~ReadingLine() { terminal_.clear_status(); }
-  ReadingLine(const ReadingLine&) = delete;
-  ReadingLine& operator=(const ReadingLine&) = delete;
-
-  void show(std::int64_t episodes) {
-    const double now_s = monotonic_s();
-    if (now_s < next_s_) return;
-    next_s_ = now_s + kBetweenS;
-    terminal_.status("reading " + name_ + ": " + std::to_string(episodes) + " episodes…");
-  }
-
- private:
-  Terminal& terminal_;
-  const std::string name_;
-  double next_s_ = monotonic_s() + kQuietS;
-};
 
 class ReportCommand : public Command {
  public:
@@ -68,7 +46,7 @@ class ReportCommand : public Command {
     std::vector<Value> journals;
     std::int64_t damaged = 0;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-      auto one = read(terminal, paths_[i], names_[i], damaged);
+      auto one = read_figures(terminal, paths_[i], names_[i], filter(), damaged);
       std::error_code ignored;
       if (!one)
         return terminal.fail(
@@ -104,52 +82,6 @@ class ReportCommand : public Command {
     EpisodeFilter filter = filter_.filter();
     filter.reward = reward_;
     return filter;
-  }
-
-  Value filter_value() const {
-    Value value = Value::map();
-    for (const auto& [name, given] :
-         {std::pair("state", &filter_.state), std::pair("task", &filter_.task),
-          std::pair("client", &filter_.client), std::pair("group", &filter_.group),
-          std::pair("reward", &reward_)}) {
-      if (!given->empty()) value.set(name, *given);
-    }
-    return value;
-  }
-
-  /// The figures of one journal. Adds the number of its damaged episodes to `damaged`.
-  Result<Value> read(Terminal& terminal, const std::string& path, const std::string& name,
-                     std::int64_t& damaged) const {
-    HONE_ASSIGN(const auto reader, JournalReader::open(path));
-    ReportFigures figures;
-    ReadingLine line(terminal, name);
-    std::int64_t lost = 0;
-    std::string first_damage;
-    const Status done = reader->each(
-        filter(),
-        [&](const StoredEpisode& stored) -> Status {
-          line.show(figures.episodes());
-          return figures.add(stored);
-        },
-        [&](const Error& damage) {
-          if (lost++ == 0) first_damage = damage.message;
-        });
-    if (!done) return done.error().in("journal " + path);
-    if (lost > 0) {  // the undamaged episodes are still reported
-      static_cast<void>(terminal.fail(failed_precondition(
-          "journal " + path + ": damaged episodes left out: " + std::to_string(lost) +
-          "; the first: " + first_damage)));
-      damaged += lost;
-    } else if (figures.episodes() == 0) {
-      HONE_TRY(expect_names(*reader, filter()));
-      return not_found("journal " + path +
-                       (filter_value().as_map().empty() ? ": it has no episode"
-                                                        : ": no episode matches all filters"));
-    }
-    Value value = Value::map({{"name", name}, {"filter", filter_value()}, {"damaged", lost}});
-    const Value counted = figures.value();
-    for (const auto& [key, one] : counted.as_map()) value.set(key, one);
-    return value;
   }
 
   void print(Terminal& terminal, const Value& report) const {
