@@ -37,9 +37,9 @@ class EpisodesCommand : public Command {
 
   int run(Terminal& terminal) override {
     const auto config = journal_.load();
-    if (!config) return terminal.fail(config.error(), kHowToWriteAJournal);
+    if (!config) return terminal.fail(config.error());
     const auto reader = JournalReader::open(config->journal.path);
-    if (!reader) return terminal.fail(reader.error(), kHowToWriteAJournal);
+    if (!reader) return terminal.fail(reader.error(), how_to_write_a_journal(config->journal.path));
     auto filter = filter_.filter();
     filter.limit = limit_;
     const auto lines = (*reader)->list(filter);
@@ -115,7 +115,7 @@ class ExportCommand : public Command {
 
   int run(Terminal& terminal) override {
     const auto config = journal_.load();
-    if (!config) return terminal.fail(config.error(), kHowToWriteAJournal);
+    if (!config) return terminal.fail(config.error());
     return export_episodes(terminal, *config, filter_.filter(), training_form(form_));
   }
 
@@ -148,7 +148,7 @@ class RescoreCommand : public Command {
 
   int run(Terminal& terminal) override {
     auto config = journal_.load();
-    if (!config) return terminal.fail(config.error(), kHowToWriteAJournal);
+    if (!config) return terminal.fail(config.error());
     choose_reward(*config, reward_);
     return rescore_episodes(terminal, *config, filter_.filter(), json_);
   }

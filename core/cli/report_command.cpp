@@ -47,10 +47,7 @@ class ReportCommand : public Command {
     std::int64_t damaged = 0;
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       auto one = read_figures(terminal, paths_[i], names_[i], filter(), damaged);
-      std::error_code ignored;
-      if (!one)
-        return terminal.fail(
-            one.error(), std::filesystem::exists(paths_[i], ignored) ? "" : kHowToWriteAJournal);
+      if (!one) return terminal.fail(one.error(), how_to_write_a_journal(paths_[i]));
       journals.push_back(std::move(*one));
     }
     const Value report = report_of(std::move(journals), wall_s());

@@ -4,6 +4,7 @@
 #include "app/stop_signals.hpp"
 #include "cli/journal_options.hpp"
 #include "cli/web_pages.hpp"
+#include "offline/journal_lookup.hpp"
 
 namespace hone {
 namespace {
@@ -52,8 +53,7 @@ class ViewCommand : public Command {
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       pages.push_back(make_episode_pages(paths_[i], config_.file, config_.sets));
       if (const Status good = pages.back()->check(); !good) {
-        return terminal.fail(good.error(),
-                             "to write a journal: hone serve --set journal.path=FILE");
+        return terminal.fail(good.error(), how_to_write_a_journal(paths_[i]));
       }
       journals.push_back({(*names)[i], pages.back().get()});
     }

@@ -166,6 +166,8 @@ static_assert(sizeof kSteps / sizeof *kSteps == kSchemaVersion);
 Status check_application(Database& database, std::int64_t version) {
   HONE_ASSIGN(const std::int64_t application, database.number("PRAGMA application_id"));
   if (application != kApplication) {
+    HONE_ASSIGN(const std::int64_t pages, database.number("PRAGMA page_count"));
+    if (pages == 0) return failed_precondition("found an empty file, expected a journal");
     return failed_precondition("found a database of another program, expected a journal");
   }
   if (version > kSchemaVersion) {

@@ -13,9 +13,9 @@ namespace hone {
 int export_episodes(Terminal& terminal, const Config& config, const EpisodeFilter& filter,
                     TrainingData::Form form) {
   const auto reader = JournalReader::open(config.journal.path);
-  if (!reader) return terminal.fail(reader.error(), kHowToWriteAJournal);
+  if (!reader) return terminal.fail(reader.error(), how_to_write_a_journal(config.journal.path));
   const auto parts = PromptParts::open(config);
-  if (!parts) return terminal.fail(parts.error(), kHowToWriteAJournal);
+  if (!parts) return terminal.fail(parts.error());
   TrainingData data(form, [&](const Value& line) { terminal.json(line); });
   std::int64_t count = 0;
   bool complete = true;

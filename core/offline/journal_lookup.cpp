@@ -2,6 +2,7 @@
 #include "offline/journal_lookup.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -37,6 +38,13 @@ Status expect_known(std::string_view kind, const std::string& given,
 }
 
 }  // namespace
+
+std::string how_to_write_a_journal(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored)
+             ? ""
+             : "to write a journal: hone serve --set journal.path=FILE";
+}
 
 Status expect_names(const JournalReader& reader, const EpisodeFilter& filter) {
   using Name = JournalReader::Name;

@@ -7,8 +7,8 @@
 
 namespace hone {
 
-inline constexpr const char* kHowToWriteAJournal =
-    "to write a journal: hone serve --set journal.path=FILE";
+/// The next step after an error of this journal: how to write one, or nothing if the file exists.
+std::string how_to_write_a_journal(const std::string& path);
 
 /// not_found, with the nearest name, if the journal has no such task, client, group or reward.
 Status expect_names(const JournalReader& reader, const EpisodeFilter& filter);

@@ -65,9 +65,9 @@ Row rescored_row(const StoredEpisode& stored, const Result<RewardReport>& score,
 int rescore_episodes(Terminal& terminal, const Config& config, const EpisodeFilter& filter,
                      bool json) {
   const auto reader = JournalReader::open(config.journal.path);
-  if (!reader) return terminal.fail(reader.error(), kHowToWriteAJournal);
+  if (!reader) return terminal.fail(reader.error(), how_to_write_a_journal(config.journal.path));
   const auto parts = PromptParts::open(config);
-  if (!parts) return terminal.fail(parts.error(), kHowToWriteAJournal);
+  if (!parts) return terminal.fail(parts.error());
   const auto reward = open_reward(config, *parts->registry);
   if (!reward) return terminal.fail(reward.error(), "list all rewards: hone plugins");
   Value listed = Value::array();

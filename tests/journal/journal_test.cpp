@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/files.hpp"
 #include "journal/database.hpp"
 #include "journal/journal_fixture.hpp"
 
@@ -281,6 +282,13 @@ TEST_F(JournalTest, Log_StaysSmallWhenActionsRepeat) {
     ASSERT_TRUE(add(*journal, std::move(record)));
   }
   EXPECT_LT(std::filesystem::file_size(path_.string() + "-wal"), 8u << 20) << "of 16 MB";
+}
+
+TEST_F(JournalTest, EmptyFile_IsRefused) {
+  ASSERT_TRUE(write_file(path_, ""));
+  const auto reader = JournalReader::open(path_);
+  ASSERT_FALSE(reader);
+  EXPECT_THAT(reader.error().message, HasSubstr("found an empty file, expected a journal"));
 }
 
 TEST_F(JournalTest, DatabaseOfAnotherProgram_IsRefused) {
