@@ -478,7 +478,9 @@ def test_a_client_shows_its_servers_and_an_episode_its_server(two: list[RealServ
         assert episode.branch().episode.endpoint == two[0].endpoint
     assert "closed connection to" in repr(client)
     with hone.connect(two[0].endpoint) as plain:
-        assert plain.reset("add_relu").episode.endpoint is None
+        assert plain.reset("add_relu").episode.endpoint == two[0].endpoint
+        assert f"connection to {two[0].endpoint} (serving)" in repr(plain)
+    assert f"closed connection to {two[0].endpoint}" in repr(plain)
 
 
 @pytest.mark.real

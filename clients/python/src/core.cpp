@@ -234,7 +234,8 @@ class Ticket {
 
 class Connection {
  public:
-  Connection(const std::string& endpoint, const hone::ClientOptions& options) {
+  Connection(const std::string& endpoint, const hone::ClientOptions& options)
+      : endpoint_(endpoint) {
     using Connected = hone::Result<std::unique_ptr<hone::Client>>;
     auto promise = std::make_shared<std::promise<Connected>>();
     std::future<Connected> future = promise->get_future();
@@ -265,6 +266,12 @@ class Connection {
     if (!error_) return py::none();
     return to_python(hone::Failure{
         error_->code, "infra", error_->message, hone::is_retryable(error_->code), {}});
+  }
+
+  const std::string& endpoint() const { return endpoint_; }
+  std::string shown() const {
+    if (closed()) return "closed connection to " + endpoint_;
+    return "connection to " + endpoint_ + (served() ? " (serving)" : " (not serving)");
   }
 
   py::object hello() const { return client() ? to_python(client()->hello()) : py::none(); }
@@ -311,6 +318,7 @@ class Connection {
     return client_;
   }
 
+  const std::string endpoint_;
   mutable std::mutex mutex_;
   std::shared_ptr<hone::Client> client_;
   std::optional<hone::Error> error_;
@@ -361,6 +369,8 @@ PYBIND11_MODULE(_core, module) {
            py::arg("connect_timeout"), py::arg("request_timeout"), py::arg("retry_busy"),
            py::arg("control"), py::arg("key") = "", py::arg("server_key") = "",
            py::arg("reconnect_timeout") = hone::ClientOptions().reconnect_timeout_s)
+      .def("__repr__", &Connection::shown)
+      .def_property_readonly("endpoint", &Connection::endpoint)
       .def_property_readonly("failure", &Connection::failure)
       .def_property_readonly("closed", &Connection::closed)
       .def_property_readonly("served", &Connection::served)

@@ -410,9 +410,10 @@ class EpisodeVerbs(EpisodeState, Generic[EpisodeT]):
 
     @property
     def endpoint(self) -> str | None:
-        """Address of the episode's server, if its client has a list or a fleet; else None."""
-        home_of = getattr(self.client._connection, "home", None)  # of a FleetConnection
-        home = home_of(self.id) if home_of is not None else None
+        """Address of the episode's server; None if a client of several servers does not know it."""
+        connection = self.client._connection
+        home_of = getattr(connection, "home", None)  # of a FleetConnection
+        home = connection if home_of is None else home_of(self.id)
         return None if home is None else str(home.endpoint)
 
     @Verb
