@@ -141,6 +141,23 @@ class Member:
             return "not reached yet"
         return "serving" if self.serves else "not serving"
 
+    def send(
+        self,
+        verb: str,
+        body: Mapping[str, Any],
+        timeout: float | None,
+        completions: _core.Completions | None,
+        tag: int,
+        with_progress: bool,
+    ) -> Sent:
+        """Sends a request; if the connection is closed, its result says so."""
+        try:
+            if self.connection is None:
+                raise RuntimeError("it has not answered yet")
+            return self.connection.submit(verb, body, timeout, completions, tag, with_progress)
+        except RuntimeError as error:
+            return _NotSent(f"{self.endpoint}: {error}")
+
     def view(self) -> Server:
         """This server for the router."""
         left = self.left_at is not None
@@ -212,10 +229,7 @@ class Ticket:
         if self._call.take_place is not None:
             self._place = self._call.take_place(self._member)
             weakref.finalize(self, self._place.give_back)  # a caller may drop the ticket
-        try:
-            self._inner = self._call.submit(self._member)
-        except RuntimeError as error:  # its connection is closed
-            self._inner = _NotSent(f"{self._member.endpoint}: {error}")
+        self._inner = self._call.submit(self._member)
 
     def done(self) -> bool:
         """Whether the result is here. After a failure of this server, asks the next one."""
@@ -269,6 +283,8 @@ class Ticket:
 
     def wait(self, seconds: float = -1.0, or_progress: bool = False) -> bool:
         """Waits for the result, or for progress; False if the time went by first."""
+        if self._result is not None:
+            return True
         if not self._call.others:
             return self._inner.wait(seconds, or_progress) and (or_progress or self.done())
         end = None if seconds < 0 else time.monotonic() + seconds
@@ -294,6 +310,43 @@ class Ticket:
         """The body, or the failure of the last server that was asked."""
         self.wait()
         assert self._result is not None
+        return self._result
+
+
+class HomeTicket:
+    """A request of an episode to its server, which alone can answer it.
+
+    Most requests of a client are steps, so this adds little to the ``_core.Ticket``.
+    """
+
+    __slots__ = ("_inner", "_result", "_settle")
+
+    def __init__(self, inner: Sent, settle: Callable[[Result], Result] | None) -> None:
+        self._inner = inner
+        self._settle = settle
+        self._result: Result | None = None
+
+    def wait(self, seconds: float = -1.0, or_progress: bool = False) -> bool:
+        """Waits for the result, or for progress; False if the time went by first."""
+        return self._result is not None or self._inner.wait(seconds, or_progress)
+
+    def done(self) -> bool:
+        """Whether the result is here."""
+        return self._result is not None or self._inner.done()
+
+    def cancel(self) -> None:
+        """Gives the request up."""
+        self._inner.cancel()
+
+    def progress(self) -> list[dict[str, Any]]:
+        """Messages on the way, once each."""
+        return self._inner.progress()
+
+    def result(self) -> Result:
+        """The body, or the failure."""
+        if self._result is None:
+            result = self._inner.result()
+            self._result = result if self._settle is None else self._settle(result)
         return self._result
 
 
@@ -384,13 +437,18 @@ class FleetConnection:
         """
         if self.closed:
             raise RuntimeError("the client is closed")
+        place = self._homes.get(str(body.get("episode", "")))
+        if place is not None and verb not in ("resume", "branch"):
+            if verb == "close":
+                place.give_back()
+            given = (verb, body, timeout, completions, tag, with_progress)
+            settle = partial(self._after_step, place) if verb == "step" else None
+            return HomeTicket(place.member.send(*given), settle)  # type: ignore[return-value]
         end = time.monotonic() + timeout if timeout else None
 
         def send(member: Member) -> Sent:
-            if member.connection is None:
-                raise RuntimeError("it has not answered yet")
             left = timeout if end is None else max(0.001, end - time.monotonic())
-            return member.connection.submit(verb, body, left, completions, tag, with_progress)
+            return member.send(verb, body, left, completions, tag, with_progress)
 
         group = str(body["group"]) if verb in ("reset", "branch") and body.get("group") else None
         settle = partial(self._settle, verb, str(body.get("episode", "")), group)
@@ -400,8 +458,6 @@ class FleetConnection:
         ticket = Ticket(call)
         with self._lock:
             self._tickets.add(ticket)
-            if verb == "close" and str(body.get("episode", "")) in self._homes:
-                self._homes[str(body["episode"])].give_back()
         return ticket  # type: ignore[return-value]  # the same interface
 
     def close(self) -> None:
@@ -450,7 +506,7 @@ class FleetConnection:
         """The servers to ask, the best first, and the failures that lead to the next one."""
         episode = str(body.get("episode", ""))
         home = self.home(episode)
-        if home is not None and verb != "resume":
+        if home is not None and verb == "branch":
             return [home], ()
         reached = self._reached()
         if verb == "resume":
@@ -494,13 +550,17 @@ class FleetConnection:
                 if unseen:
                     said = f"{failure[2]}; not reached yet: {', '.join(unseen)}"
                     return _unavailable(said)
-            elif verb == "step" and episode in self._homes:
-                lost = failure is not None and (
-                    failure[0] == "not_found" or (failure[0] == "unavailable" and not failure[3])
-                )
-                ended = answer is not None and (answer.get("terminated") or answer.get("truncated"))
-                if lost or ended:
-                    self._homes[episode].give_back()
+        return result
+
+    @staticmethod
+    def _after_step(place: Place, result: Result) -> Result:
+        """Gives back the place of an episode that a step has ended, or that its server lost."""
+        answer, failure = result
+        lost = failure is not None and (
+            failure[0] == "not_found" or (failure[0] == "unavailable" and not failure[3])
+        )
+        if lost or (answer is not None and (answer.get("terminated") or answer.get("truncated"))):
+            place.give_back()
         return result
 
     def _keep(self, episode: str, place: Place) -> None:
