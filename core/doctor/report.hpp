@@ -16,7 +16,7 @@ struct DoctorReport {
   std::vector<BackendReport> backends;
   std::string packages;  ///< for an apt-get line; empty: nothing is missing
 
-  /// Whether nothing that hone needs is missing.
+  /// Whether this machine has everything that hone needs.
   bool serves() const;
 };
 

@@ -166,8 +166,8 @@ bool others_work(const std::vector<std::unique_ptr<Device>>& lanes,
   return false;
 }
 
-/// Whether a job that failed on this lane goes to another device, once: this one's judge does not start. Rationale: nothing of the
-/// submission was loaded here, so it cannot have caused that.
+/// Whether a job that failed on this lane moves to another device, because this device's judge does not start. A job moves once.
+/// Rationale: nothing of the submission was loaded here, so it cannot have caused the failure.
 bool moves(const std::vector<std::unique_ptr<Device>>& lanes,
            const std::vector<std::size_t>& device_of, std::size_t lane, const Job& job) {
   return !job.has_begun && !job.moved_from && !job.over && !lanes[lane]->problem().empty() &&

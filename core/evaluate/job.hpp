@@ -29,7 +29,7 @@ struct Job {
   std::uint64_t memory_bytes = 0;  ///< device memory that its task needs; set once it is built
   Plan plan;
   bool has_begun = false;  ///< something of it was loaded
-  /// The device that has left it to others, because its judge does not start; an index of EvaluatorOptions::devices.
+  /// The device from which the job has moved, because that device's judge does not start; an index of EvaluatorOptions::devices.
   std::optional<std::size_t> moved_from;
   std::atomic<bool> over{false};
 };

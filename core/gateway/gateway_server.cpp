@@ -1,4 +1,4 @@
-// Owns what a gateway's requests use, in the order of its life.
+// Starts the parts of a gateway in order, and stops them.
 #include "gateway/gateway_server.hpp"
 
 #include <fcntl.h>

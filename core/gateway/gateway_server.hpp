@@ -40,7 +40,7 @@ class GatewayServer {
   Status try_address() const;
   /// Adds the dataset of references, with its folder. A scratch folder that it makes is deleted with this object.
   Status place_references(Config& config);
-  /// Connects to a server of hone, and has it judge a module.
+  /// Connects to a server of hone, and tests that it judges a correct module.
   Status connect(const std::string& endpoint);
   /// Returns the URL.
   Result<std::string> listen();

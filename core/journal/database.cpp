@@ -52,7 +52,7 @@ Error damage_of(sqlite3* handle, const std::string& what) {
   const char* path = handle != nullptr ? sqlite3_db_filename(handle, "main") : nullptr;
   const char* opened = path != nullptr ? sqlite3_uri_parameter(path, kOpenedState) : nullptr;
   if (opened != nullptr && state_of(path) != opened)
-    return unavailable("its server wrote it meanwhile (" + what +
+    return unavailable("its server wrote to it while it was read (" + what +
                        "); try again, or run this as a user who can write its folder");
   return damaged_journal("it is damaged (" + what + "); see: hone journal check --journal " +
                          shell_word(file_of(handle)));

@@ -27,7 +27,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kFileBytesMax = 64u << 20;  // of what is read; what is taken is configured
+constexpr std::size_t kFileBytesMax = 64u << 20;  // of a file; the configuration limits submissions
 
 Result<std::string> read_input(const std::string& file) {
   if (file != "-") return read_text(file, kFileBytesMax);
@@ -94,7 +94,7 @@ class FileJudge {
   }
 
  private:
-  /// A folder is a level's.
+  /// Refuses a folder for a problem of a level: a folder needs the level as its task.
   Status fits_task() const {
     const auto level = level_of_problem(request_.task);
     for (const std::string& file : request_.files) {
@@ -105,7 +105,7 @@ class FileJudge {
     return {};
   }
 
-  /// Of a level's problem that is not found: whether there is a dataset that could have it.
+  /// For a problem of a level that was not found: an error if no dataset for it is configured.
   Status level_is_configured(const Config& config) const {
     const auto level = parse_level(level_of_problem(request_.task).value_or(""));
     if (!level) return {};

@@ -1,4 +1,4 @@
-// A reward that fails for one sample is asked about the others.
+// A reward that fails for one sample still scores the others.
 #include "offline/score_samples.hpp"
 
 #include <memory>

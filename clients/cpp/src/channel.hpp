@@ -55,7 +55,7 @@ class Channel {
   void note_next_server();
   bool was_shut_down() const { return shutting_down_; }
   std::int64_t retry_ns() const { return retry_ns_; }
-  /// Since when the request waits for a server: it was lost, or the request came later. 0: a server is there.
+  /// When the request's wait for a server began: when the server was lost, or when the request came, if later. 0: a server is there.
   std::int64_t waits_since_ns(const Request& request) const;
   /// The time at which the request fails, because no server came within `limit_s`; INT64_MAX: never.
   std::int64_t given_up_ns(const Request& request, double limit_s) const;
@@ -74,7 +74,7 @@ class Channel {
   void drop_first() { waiting_.pop_front(); }
   RequestPtr take_waiting(std::int64_t id);  ///< nullptr: it does not wait here
   std::deque<RequestPtr> take_all_waiting() { return std::exchange(waiting_, {}); }
-  /// Takes those whose time to fail has come.
+  /// Removes and returns the waiting requests that fail at `now_ns`.
   std::deque<RequestPtr> take_given_up(double limit_s, std::int64_t now_ns);
   std::size_t in_flight_count() const { return in_flight_.size(); }
   bool is_in_flight(std::int64_t id) const { return in_flight_.contains(id); }

@@ -158,7 +158,7 @@ Link::Event ZmqLink::next_event() {
   }
 }
 
-/// Rationale: libzmq accepts ports above 65535 and cuts them, and would then wait for a server at another port.
+/// Rationale: libzmq truncates ports above 65535 to 16 bits, and would then wait for a server at another port.
 Status expect_port(const std::string& endpoint) {
   if (!endpoint.starts_with("tcp://")) return {};
   const std::string port = endpoint.substr(endpoint.rfind(':') + 1);

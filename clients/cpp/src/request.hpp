@@ -28,7 +28,7 @@ struct Request {
   std::int64_t turn = 0;         ///< of a step
   std::int64_t deadline_ns = 0;  ///< monotonic; 0: none
   double timeout_s = 0;          ///< from which the deadline came, for messages
-  std::int64_t asked_ns = 0;     ///< when its caller asked; 0: the client's own
+  std::int64_t asked_ns = 0;     ///< when it was first queued; 0: sent without a queue
   bool control = false;          ///< goes to the control endpoint where there is one
   bool internal = false;         ///< the client's own: not sent again on a new connection
   bool resent = false;           ///< was under way when a connection was lost

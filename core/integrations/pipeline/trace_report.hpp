@@ -9,7 +9,7 @@
 
 namespace hone {
 
-/// The turns of traces, with what became of each.
+/// The turns of traces, with the result of each.
 struct JudgedTraces {
   TraceFile recorded;  ///< constant after reading: turns point into it
   std::vector<TraceComparison> turns;

@@ -49,7 +49,7 @@ def call_of(name: object, arguments: object) -> Call:
 
 
 def without_thoughts(text: str) -> str:
-    """What an answer says after its thoughts, and before thoughts that have no end."""
+    """The answer after its last ``</think>``, and before a ``<think>`` that has no end."""
     return text.rpartition(END_OF_THOUGHTS)[2].partition(_THOUGHTS)[0]
 
 

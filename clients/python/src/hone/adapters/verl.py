@@ -178,7 +178,7 @@ class HoneAgentLoop(AgentLoopBase):  # type: ignore[misc]
         schemas = [OpenAIFunctionToolSchema.model_validate(one) for one in play.tools.functions]
         whole = self.tokenizer.decode(ids)
         outside = without_thoughts(whole)
-        if outside != whole:  # verl's parsers also read what a model only considers
+        if outside != whole:  # verl's parsers also find calls in the model's thoughts
             ids = self.tokenizer.encode(outside, add_special_tokens=False)
         content, found = await self._parser.extract_tool_calls(ids, schemas)
         found = found[:CALLS_MAX]

@@ -68,9 +68,9 @@ _PRCTL = ctypes.CDLL(None).prctl  # found here: a forked child must not load lib
 START_S = 120.0
 #: Time between two looks of the registry at the servers (s).
 LOOK_S = 1.0
-#: Time for which an episode counts that was placed on a server that does not answer (s).
+#: Time for which a new episode counts in the load of a server that does not answer (s).
 PLACED_S = 60.0
-#: Time after which a server that does not answer the registry gets no new episodes (s).
+#: Time after which a server that does not answer the registry is the last choice (s).
 SILENT_S = 5.0
 #: Time that a server has to say its state (s).
 STATE_S = 5.0
@@ -126,7 +126,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a server is, and what it has to do.
+    """The address, node and load of a server.
 
     Attributes:
         endpoint: Its address.
@@ -264,7 +264,7 @@ class _Node:
 class _Registry:
     """Knows the servers of a fleet, and places groups for all clients.
 
-    Which servers there are, and which nodes, only Ray knows: it is asked again before each look.
+    Only Ray knows the current servers and nodes, so the registry asks Ray before each look.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -296,10 +296,10 @@ class _Registry:
         return 0 if place is None else int(place.endpoint.rpartition(":")[2])
 
     def endpoints(self) -> tuple[list[str], bool]:
-        """The addresses of the servers whose nodes are there, and whether these are all.
+        """The addresses of the servers on live nodes, and whether all other servers have left.
 
-        They are not all while this registry, started again, waits for a server to say its address.
-        A server that does not answer is among them: Ray starts it again on its node.
+        A restarted registry does not know the latter until each server has said its address.
+        A server that does not answer is in the list: Ray starts it again on its node.
         """
         if time.monotonic() - self._looked >= LOOK_S:
             self._look()
@@ -425,6 +425,8 @@ class RegistryRouter(Router):
         ]
         try:
             known = None if group is None else self.known(group)
+            if known is not None and any(s.serves and s.endpoint == known[0] for s in servers):
+                return super().order(group, servers)  # it stays there, whatever the registry knows
             asked = self._registry.order.remote(group, given, known)
             answer: list[str] = ray.get(asked, timeout=REGISTRY_S)
         except ray.exceptions.RayError:
@@ -624,7 +626,7 @@ def _start(
     alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
     free = len(alive - set(used))
     why = f"; {free} of {len(alive)} nodes of the cluster have no server of this fleet" * bool(used)
-    why += "; another `up` or `add` waits, too (`down` ends what a killed one left)" * waits
+    why += "; another `up` or `add` also waits for nodes (if it was killed, run `down`)" * waits
     on_progress(f"waiting for {wanted}{why}")
     made: list[Any] = []
     try:
