@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ import hone
 import pytest
 import ray
 from hone.adapters._play import Play, Settings, client_of
-from hone.fleet import FleetConnection, Member, on_ray
+from hone.fleet import FleetConnection, Member, Server, on_ray
 from ray.cluster_utils import Cluster
 
 from servers import wait_until
@@ -381,6 +382,26 @@ def test_a_fleet_grows_on_nodes_without_a_server(cluster: Cluster) -> None:
     ended = fleet("down", "--name", "grow")
     assert (ended.returncode, ended.stdout) == (0, "2 servers ended\n"), ended.stderr
     wait_until(lambda: not on_ray._groups_of("grow"), 20)
+
+
+def test_a_client_asks_the_registry_only_for_the_first_episode_of_a_group() -> None:
+    asked: list[str] = []
+
+    class Registry:
+        @property
+        def order(self) -> Any:
+            asked.append("order")
+            raise ray.exceptions.RayError
+
+    servers = [Server("a", fingerprint="kind"), Server("b", fingerprint="kind")]
+    router = on_ray.RegistryRouter(Registry())
+    first = router.order("g", servers)[0]
+    router.placed("g", next(one for one in servers if one.endpoint == first))
+    assert router.order("g", servers)[0] == first
+    assert asked == ["order"]
+    lost = [dataclasses.replace(one, serves=one.endpoint != first) for one in servers]
+    assert router.order("g", lost)[0] != first
+    assert asked == ["order", "order"], "its server does not serve"
 
 
 def test_a_node_has_one_server_of_a_fleet(cluster: Cluster) -> None:
