@@ -65,6 +65,11 @@ class ServeCommand : public Command {
     if (const Status good = check_endpoints(*loaded); !good) return terminal.fail(good.error());
     if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
     if (const Status caught = reload_on_hangup(); !caught) return terminal.fail(caught.error());
+    const WebConfig& page = loaded->config.web;
+    if (!page.listen.empty()) {  // before the seconds that a start takes
+      const auto http = web_http_options(page.listen, page.token_file, "web.listen", "web");
+      if (!http) return terminal.fail(http.error());
+    }
     auto server =
         LocalServer::start(*loaded, [&](std::string_view what) { log_info("hone", what); });
     if (!server) return terminal.fail(server.error(), next_step(server.error()));

@@ -157,7 +157,7 @@ Result<HttpPlace> parse_place(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, place.port);
   if (error != std::errc() || stop != end || place.port < 0 || place.port > 65535)
-    return invalid_argument("found '" + text + "', " + expected);
+    return invalid_argument("found port '" + text.substr(colon + 1) + "', expected 0 to 65535");
   if (place.host.starts_with('[') && place.host.ends_with(']'))
     place.host = place.host.substr(1, place.host.size() - 2);
   if (place.host == "*") place.host = "0.0.0.0";

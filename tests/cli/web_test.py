@@ -248,6 +248,8 @@ class Web(unittest.TestCase):
         self.assertIn("not a loopback address; expected --token-file", beyond.stderr)
 
     def test_an_address_beyond_loopback_needs_a_token(self) -> None:
+        refused = hone("serve", *FREE, "--web", "70000")
+        self.assertIn("web.listen: found port '70000', expected 0 to 65535", refused.stderr)
         refused = hone("serve", *FREE, "--web", "0.0.0.0:0")
         self.assertNotEqual(refused.returncode, 0, refused.stderr)
         self.assertIn("not a loopback address; expected --token-file", refused.stderr)
