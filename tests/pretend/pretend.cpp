@@ -1,3 +1,4 @@
+// Not a template: a backend of your own begins with plugins/template/backend.cpp (hone new backend).
 // A backend of a third vendor: it has a language, a file suffix and a key of the configuration of its own, and pretends that
 // the emulated device is its device.
 //

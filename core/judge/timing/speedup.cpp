@@ -24,7 +24,8 @@ constexpr double kSinglesDisagree = 0.80, kSlowDisagree = 0.60;
 // Upper bound of the time that the first call after a freeze takes more than later ones, for code, branches and vector units,
 // in honest kernels.
 constexpr double kFirstCallSeconds = 20e-6;
-// Widest interval, relative to the speedup, without the flag `noisy` (docs/verdicts.md).
+// Widest interval, relative to the speedup, without the flag `noisy` (docs/verdicts.md; lists_test.py compares the figures). In
+// a confirmation run, a run with this flag never accuses the submission (core/evaluate/confirmation.cpp).
 constexpr double kNoisyWidth = 0.15;
 // Largest difference of empty rounds, as a share of a round of the submission, without `floor_unsteady` (docs/verdicts.md).
 constexpr double kFloorUnsteady = 0.05;

@@ -25,8 +25,9 @@ struct Speedup {
   double value = 0, low = 0, high = 0;
   std::vector<std::string> flags;  ///< doubts about the measurement: "noisy", "throttled", …
 
+  /// Whether there is any flag, not only "noisy".
   bool is_noisy() const { return !flags.empty(); }
-  /// The figure to reward: the point estimate, or the interval's lower end of a noisy measurement.
+  /// The figure to reward: the point estimate, or the interval's lower end of a measurement with a flag.
   /// Rationale: a submission that is sent again and again must not be paid for its luckiest noise.
   double estimate() const { return is_noisy() ? std::min(low, value) : value; }
 };
