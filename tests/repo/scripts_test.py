@@ -10,9 +10,34 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
+
+
+def alternatives(pattern: str) -> list[str]:
+    """The alternatives of a regular expression, without those within parentheses."""
+    found, depth = [""], 0
+    for character in pattern:
+        depth += (character == "(") - (character == ")")
+        if character == "|" and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return [one for one in found if one]
 
 
 class Scripts(unittest.TestCase):
+    def test_each_pattern_for_tests_that_sanitizers_leave_out_matches_a_test(self) -> None:
+        """A test that is renamed would run there again, or a pattern would stay that means nothing."""
+        listed = subprocess.run(["ctest", "-N"], cwd=BUILD, capture_output=True, text=True, check=True).stdout
+        names = re.findall(r"Test +#\d+: (.+)", listed)
+        groups = (ROOT / "scripts/test").read_text().partition("\n    asan)\n")[2]
+        patterns = re.findall(r"^ +\w+\+?='([^']+)'", groups, re.MULTILINE)
+        patterns += re.findall(r'build_and_test tsan .*-E "([^"]+)"', groups)
+        self.assertGreater(len(patterns), 6)
+        for one in (one for pattern in patterns for one in alternatives(pattern)):
+            with self.subTest(one):
+                self.assertTrue(any(re.search(one, name) for name in names))
+
     def test_setup_without_an_answer_installs_nothing_and_says_so(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name, text in (
