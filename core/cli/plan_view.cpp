@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/readable.hpp"
@@ -107,48 +108,34 @@ class StepTexts {
     }
     return text;
   }
+  /// A step that is neither a kernel nor an operator: it has no name and no grid.
+  static StepText without_name(const char* what, std::string details, Value json) {
+    return {what, "", "", "", std::move(details), std::move(json)};
+  }
   StepText of(const recorded::Copy& copy) const {
     const std::uint64_t bytes = copy.bytes * copy.rows;
-    return {"copy",
-            "",
-            "",
-            "",
-            memory_text(plan_, copy.from) + " to " + memory_text(plan_, copy.to) + ", " +
-                size_text(bytes),
-            Value::map({{"bytes", static_cast<std::int64_t>(bytes)}})};
+    return without_name("copy",
+                        memory_text(plan_, copy.from) + " to " + memory_text(plan_, copy.to) +
+                            ", " + size_text(bytes),
+                        Value::map({{"bytes", static_cast<std::int64_t>(bytes)}}));
   }
   StepText of(const recorded::Write& write) const {
-    return {"write",
-            "",
-            "",
-            "",
-            "to " + memory_text(plan_, write.to) + ", " + size_text(write.bytes.size()),
-            Value::map({{"bytes", static_cast<std::int64_t>(write.bytes.size())}})};
+    return without_name("write",
+                        "to " + memory_text(plan_, write.to) + ", " + size_text(write.bytes.size()),
+                        Value::map({{"bytes", static_cast<std::int64_t>(write.bytes.size())}}));
   }
   StepText of(const recorded::Fill& fill) const {
     const std::uint64_t bytes = fill.count * fill.width * fill.rows;
-    return {"fill",
-            "",
-            "",
-            "",
-            memory_text(plan_, fill.to) + ", " + size_text(bytes),
-            Value::map({{"bytes", static_cast<std::int64_t>(bytes)}})};
+    return without_name("fill", memory_text(plan_, fill.to) + ", " + size_text(bytes),
+                        Value::map({{"bytes", static_cast<std::int64_t>(bytes)}}));
   }
   StepText of(const recorded::Record& record) const {
-    return {"record",
-            "",
-            "",
-            "",
-            "event " + std::to_string(record.event),
-            Value::map({{"event", std::int64_t{record.event}}})};
+    return without_name("record", "event " + std::to_string(record.event),
+                        Value::map({{"event", std::int64_t{record.event}}}));
   }
   StepText of(const recorded::Wait& wait) const {
-    return {"wait",
-            "",
-            "",
-            "",
-            "for event " + std::to_string(wait.event),
-            Value::map({{"event", std::int64_t{wait.event}}})};
+    return without_name("wait", "for event " + std::to_string(wait.event),
+                        Value::map({{"event", std::int64_t{wait.event}}}));
   }
 
   std::string memories(const std::vector<recorded::Relocation>& addresses) const {

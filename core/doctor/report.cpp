@@ -11,34 +11,28 @@
 namespace hone {
 namespace {
 
-Colour colour_of(DoctorFinding::Kind kind) {
-  switch (kind) {
-    case DoctorFinding::kGood:
-      return Colour::kGreen;
-    case DoctorFinding::kNote:
-      return Colour::kYellow;
-    case DoctorFinding::kMissing:
-      return Colour::kRed;
-  }
-  return Colour::kPlain;
-}
+struct State {
+  const char* word;
+  Colour colour;
+};
 
-const char* word_of(DoctorFinding::Kind kind) {
+State state_of(DoctorFinding::Kind kind) {
   switch (kind) {
     case DoctorFinding::kGood:
-      return "ok";
+      return {"ok", Colour::kGreen};
     case DoctorFinding::kNote:
-      return "note";
+      return {"note", Colour::kYellow};
     case DoctorFinding::kMissing:
-      return "missing";
+      return {"missing", Colour::kRed};
   }
-  return "";
+  return {"", Colour::kPlain};
 }
 
 void print_text(Terminal& terminal, const DoctorReport& report) {
   std::vector<Row> rows;
   for (const DoctorFinding& f : report.findings) {
-    rows.push_back({{word_of(f.kind), colour_of(f.kind)}, {f.what, Colour::kBold}, {f.found}});
+    const State state = state_of(f.kind);
+    rows.push_back({{state.word, state.colour}, {f.what, Colour::kBold}, {f.found}});
     for (const std::string& detail : f.details) rows.push_back({{""}, {""}, {detail}});
     if (!f.advice.empty()) rows.push_back({{""}, {""}, {"→ " + f.advice, Colour::kDim}});
   }
@@ -57,19 +51,21 @@ void print_text(Terminal& terminal, const DoctorReport& report) {
   }
   terminal.line();
   if (!report.packages.empty())
-    terminal.line("to install what is missing: apt-get install " + report.packages);
+    terminal.line("to install the missing packages: apt-get install " + report.packages);
   terminal.line(
       report.serves()
           ? terminal.paint(Colour::kGreen, "hone can serve on this machine: try `hone demo`")
           : terminal.paint(Colour::kRed,
-                           "hone cannot serve on this machine yet: see what is marked missing"));
+                           "hone cannot serve on this machine yet: fix the rows marked 'missing'"));
 }
 
 void print_json(Terminal& terminal, const DoctorReport& report) {
   Value listed = Value::array();
   for (const DoctorFinding& f : report.findings) {
-    listed.push(Value::map(
-        {{"what", f.what}, {"state", word_of(f.kind)}, {"found", f.found}, {"advice", f.advice}}));
+    listed.push(Value::map({{"what", f.what},
+                            {"state", state_of(f.kind).word},
+                            {"found", f.found},
+                            {"advice", f.advice}}));
   }
   Value backends = Value::array();
   for (const BackendReport& one : report.backends) backends.push(value_of(one));

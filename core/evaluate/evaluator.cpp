@@ -139,14 +139,21 @@ Result<Examination> sanitized(Device& device, Job& job, const Value& facts,
                      facts_of_sanitizing(*program, reply, submission_name(s.language, options))};
 }
 
+/// Whether the judge of another device has started. `device_of`: the device of each lane; the lane with the number of a device is
+/// that device's first one.
+bool others_work(const std::vector<std::unique_ptr<Device>>& lanes,
+                 const std::vector<std::size_t>& device_of, std::size_t device) {
+  return std::any_of(device_of.begin(), device_of.end(), [&](std::size_t other) {
+    return other != device && lanes[other]->problem().empty();
+  });
+}
+
 /// Whether a lane leaves all jobs to other devices, because its device's judge does not start and another device's does.
-/// `device_of`: the device of each lane; the lane with the number of a device is that device's first one.
 /// Rationale: each job would be a fault here, and a lane that fails at once would take more jobs than one that works.
 bool gives_way(const std::vector<std::unique_ptr<Device>>& lanes,
                const std::vector<std::size_t>& device_of, std::size_t lane) {
-  if (lanes[lane]->problem().empty() || lanes[device_of[lane]]->problem().empty()) return false;
-  return std::any_of(device_of.begin(), device_of.end(),
-                     [&](std::size_t device) { return lanes[device]->problem().empty(); });
+  return !lanes[lane]->problem().empty() && !lanes[device_of[lane]]->problem().empty() &&
+         others_work(lanes, device_of, device_of[lane]);
 }
 
 /// Whether an idle lane should start its judge again: it gives way, or it is its device's first lane and has no judge.
@@ -155,15 +162,6 @@ bool is_to_start_again(const std::vector<std::unique_ptr<Device>>& lanes,
                        const std::vector<std::size_t>& device_of, std::size_t lane) {
   return gives_way(lanes, device_of, lane) ||
          (device_of[lane] == lane && !lanes[lane]->problem().empty());
-}
-
-/// Whether some lane of another device can get work.
-bool others_work(const std::vector<std::unique_ptr<Device>>& lanes,
-                 const std::vector<std::size_t>& device_of, std::size_t device) {
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    if (device_of[i] != device && lanes[i]->problem().empty()) return true;
-  }
-  return false;
 }
 
 /// Whether a job that failed on this lane moves to another device, because this device's judge does not start. A job moves once.

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/port.hpp"
 #include "base/unique_fd.hpp"
 
 namespace hone {
@@ -36,8 +37,7 @@ Result<std::string> prepare_tcp(const std::string& endpoint, bool guarded) {
   }
   std::string host = rest.substr(0, colon);
   const std::string port = rest.substr(colon + 1);
-  if (port != "*" && (port.size() > 5 || port.find_first_not_of("0123456789") != port.npos ||
-                      std::stoul(port) > 65535)) {
+  if (port != "*" && !port_number(port)) {
     return invalid_argument(endpoint + ": found port '" + port + "', expected 0 to 65535 or *");
   }
   // Rationale: a resolver may map a name to any address. The only permitted name, localhost, is replaced by its address.

@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::chrono::seconds kLong{60};  // many times what it takes
+constexpr std::chrono::seconds kLong{60};  // limit of a wait for something that takes seconds
 
 bool comes_about(const std::function<bool()>& holds) {
   const auto end = std::chrono::steady_clock::now() + kLong;

@@ -12,6 +12,8 @@
 #include <utility>
 #include <zmq.hpp>
 
+#include "base/port.hpp"
+
 namespace hone::inline client_api {
 
 struct LinkContext::Impl {
@@ -162,9 +164,7 @@ Link::Event ZmqLink::next_event() {
 Status expect_port(const std::string& endpoint) {
   if (!endpoint.starts_with("tcp://")) return {};
   const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
-  const bool is_number = !port.empty() && port.size() <= 5 &&
-                         port.find_first_not_of("0123456789") == std::string::npos;
-  if (is_number && std::stoul(port) >= 1 && std::stoul(port) <= 65535) return {};
+  if (port_number(port).value_or(0) > 0) return {};
   return invalid_argument("endpoint '" + endpoint + "': found port '" + port +
                           "', expected 1 to 65535, as in tcp://127.0.0.1:5917");
 }

@@ -441,9 +441,9 @@ class FleetConnection:
         if place is not None and verb not in ("resume", "branch"):
             if verb == "close":
                 place.give_back()
-            given = (verb, body, timeout, completions, tag, with_progress)
-            settle = partial(self._after_step, place) if verb == "step" else None
-            return HomeTicket(place.member.send(*given), settle)  # type: ignore[return-value]
+            sent = place.member.send(verb, body, timeout, completions, tag, with_progress)
+            after = partial(self._after_step, place) if verb == "step" else None
+            return HomeTicket(sent, after)  # type: ignore[return-value]  # the same interface
         end = time.monotonic() + timeout if timeout else None
 
         def send(member: Member) -> Sent:

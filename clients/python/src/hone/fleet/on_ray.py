@@ -304,9 +304,7 @@ class _Registry:
         if time.monotonic() - self._looked >= LOOK_S:
             self._look()
         there = [
-            place.endpoint
-            for index, place in sorted(self._places.items())
-            if index in self._nodes and place.node in self._alive
+            place.endpoint for _, place in sorted(self._places.items()) if place.node in self._alive
         ]
         return there, bool(there) and self._nodes.keys() <= self._places.keys()
 
@@ -347,14 +345,14 @@ class _Registry:
         self.endpoints()
         loads = Counter({place.endpoint: place.episodes for place in self._places.values()})
         loads.update(endpoint for _, endpoint in self._placed)
-        servers = [Server(load=loads[one["endpoint"]], **one) for one in given]
-        order = self._router.order(
-            group,
-            [
-                replace(one, serves=one.serves and one.endpoint not in self._silent)
-                for one in servers
-            ],
-        )
+        servers = [
+            Server(
+                load=loads[one["endpoint"]],
+                **{**one, "serves": one["serves"] and one["endpoint"] not in self._silent},
+            )
+            for one in given
+        ]
+        order = self._router.order(group, servers)
         if order:
             self._placed.append((time.monotonic(), order[0]))
         return order
@@ -374,6 +372,8 @@ class _Registry:
             ready, _ = ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
         for answer in ready:
             index, asked_at = self._asked.pop(answer)
+            if index not in self._nodes:
+                continue  # it was killed meanwhile
             try:
                 place: Place = ray.get(answer)
             except ray.exceptions.RayError:
