@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, SystemExit):  # Ray raises SystemExit at SIGTERM
-        done = " The servers that it started are ended." * (given.command in ("up", "add"))
+        done = " It has ended the servers that it started." * (given.command in ("up", "add"))
         print(f"{parser.prog}: interrupted.{done}", file=sys.stderr)
         return 130
     return 0
