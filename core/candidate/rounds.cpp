@@ -1,6 +1,7 @@
 #include "candidate/rounds.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -35,6 +36,14 @@ bool has_marks(const Candidate& self) {
   return self.orders->order == Order::kMarked && self.backend->mark != nullptr;
 }
 
+/// Lets an interpreter do what its launches have put off. An older interpreter has no such function.
+int32_t finish_calls(const Candidate& self, hone_error& error) {
+  constexpr std::size_t kNeeded = offsetof(hone_python, finish) + sizeof(self.python->finish);
+  const bool finishes = self.python != nullptr && self.python->struct_size >= kNeeded &&
+                        self.python->finish != nullptr;
+  return finishes ? self.python->finish(error.message, sizeof error.message) : HONE_OK;
+}
+
 Answer run(Candidate& self, std::uint32_t calls) {
   hone_error error = fresh_error();
   const std::uint32_t launches = self.orders->launch_count;
@@ -50,6 +59,8 @@ Answer run(Candidate& self, std::uint32_t calls) {
       if (code != HONE_OK) return answer_of(self, code, error);
     }
   }
+  if (const int32_t code = finish_calls(self, error); code != HONE_OK)
+    return answer_of(self, code, error);
   if (marked) self.backend->mark(self.device, 1, &error);
 #if defined(HONE_TEST_BUILD)
   if (self.runs_device_code() && (self.setup.weaken & 4u) != 0) return Answer::kFine;

@@ -18,6 +18,9 @@ constexpr std::size_t kTasksMax = 1 << 16;
 // A new best is at least this multiple of the one before. Rationale: half of all copies of a baseline are a little faster than
 // it, by noise, and a confirmation run takes as long as the evaluation.
 constexpr double kNewBest = 1.02;
+// From this multiple of the best on, it is a new best even if the two intervals overlap: a submission can make its own interval
+// wide.
+constexpr double kClearBest = 1.1;
 
 std::string number(double value) {
   char text[32];
@@ -50,6 +53,12 @@ Agreement agreement(const Speedup& x, const Speedup& y) {
 
 }  // namespace
 
+/// Rationale: short calls vary by more than 2 % from one measurement to the next.
+bool Suspicions::Best::is_exceeded_by(const Speedup& speedup) const {
+  return speedup.value >= kClearBest * value ||
+         (speedup.value >= kNewBest * value && speedup.low > high);
+}
+
 std::string Suspicions::doubt(const Task& task, const Verdict& verdict, double bytes_per_second_max,
                               bool kept_process) const {
   if (!verdict.correct() || !verdict.speedup || verdict.speedup->value <= 1) return "";
@@ -60,8 +69,8 @@ std::string Suspicions::doubt(const Task& task, const Verdict& verdict, double b
   }
   MutexLock lock(mutex_);
   const auto found = best_.find(key_of(task));
-  const double best = found == best_.end() ? 1 : found->second;  // 1: the baseline's own speedup
-  const bool is_new_best = speedup >= kNewBest * best;
+  const Best best = found == best_.end() ? Best() : found->second;
+  const bool is_new_best = best.is_exceeded_by(*verdict.speedup);
   // Rationale: good code for a task that only moves memory is always near this limit, and so is its baseline.
   if ((speedup_ > 0 || factor_ > 0) && is_new_best &&
       beyond_physics(task, verdict.speedup->time_us * 1e-6 / kNearPhysics, bytes_per_second_max)) {
@@ -71,8 +80,8 @@ std::string Suspicions::doubt(const Task& task, const Verdict& verdict, double b
     return "a new best, of " + number(speedup) +
            ", in a process that earlier submissions have used";
   if (factor_ <= 0) return "";
-  if (speedup < factor_ * best) return "";
-  return "a speedup of " + number(speedup) + ", where the best so far was " + number(best);
+  if (speedup < factor_ * best.value) return "";
+  return "a speedup of " + number(speedup) + ", where the best so far was " + number(best.value);
 }
 
 void Suspicions::remember(const Task& task, const Verdict& verdict) {
@@ -80,9 +89,9 @@ void Suspicions::remember(const Task& task, const Verdict& verdict) {
   MutexLock lock(mutex_);
   if (best_.size() >= kTasksMax)
     best_.clear();  // afterwards some tasks get one more confirmation run
-  double& best = best_.try_emplace(key_of(task), 1).first->second;
+  Best& best = best_[key_of(task)];
   // A smaller gain does not raise the best. Otherwise many small gains could raise it without a confirmation run.
-  if (verdict.speedup->value >= kNewBest * best) best = verdict.speedup->value;
+  if (best.is_exceeded_by(*verdict.speedup)) best = {verdict.speedup->value, verdict.speedup->high};
 }
 
 Verdict settle(Verdict first, Verdict second, bool kept_process) {

@@ -30,9 +30,15 @@ class Suspicions {
   void remember(const Task& task, const Verdict& verdict);
 
  private:
+  /// The best speedup of a task so far and the end of its interval; at first the baseline's own.
+  struct Best {
+    double value = 1, high = 1;
+    bool is_exceeded_by(const Speedup& speedup) const;
+  };
+
   const double speedup_, factor_;
   mutable Mutex mutex_;
-  std::map<std::string, double> best_ HONE_GUARDED_BY(mutex_);  ///< by dataset and task
+  std::map<std::string, Best> best_ HONE_GUARDED_BY(mutex_);  ///< by dataset and task
 };
 
 /// The verdict that counts: the first if both agree; else the one that failed, or the slower one.

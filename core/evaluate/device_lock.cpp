@@ -31,6 +31,12 @@ LockClock& system_lock_clock() {
   return clock;
 }
 
+bool DeviceLock::timing_comes_first() const {
+  if (timing_waiting_.empty()) return false;
+  return timing_waiting_.size() >= static_cast<std::size_t>(sharing_) ||
+         clock_.now_s() - served_at_s_ >= kGatherSeconds;
+}
+
 LaneLock::LaneLock(DeviceLock& lock, std::string lane) : lock_(lock), lane_(std::move(lane)) {
   MutexLock guard(lock_.mutex_);
   lock_.lanes_.push_back(this);
@@ -99,7 +105,7 @@ Status LaneLock::share() {
     lock_.changed_.notify_all();
   }
   const auto is_free = [&]() HONE_REQUIRES(lock_.mutex_) {
-    return !lock_.exclusive_ && lock_.timing_waiting_.empty() &&
+    return !lock_.exclusive_ && !lock_.timing_comes_first() &&
            !(enters && lock_.exclusive_waiting_ > 0);
   };
   const std::uint64_t ticket = ++lock_.last_ticket_;
@@ -126,7 +132,7 @@ Status LaneLock::yield() {
   if (state_ != State::kShared) return {};
   {
     MutexLock guard(lock_.mutex_);
-    if (lock_.timing_waiting_.empty()) return {};
+    if (!lock_.timing_comes_first()) return {};
     --lock_.sharing_;
     enter(State::kWaiting);
     lock_.changed_.notify_all();
@@ -202,7 +208,7 @@ void LaneLock::leave_locked() {
 
 bool LaneLock::blocks_timing() const {
   MutexLock guard(lock_.mutex_);
-  return state_ == State::kShared && !lock_.timing_waiting_.empty();
+  return state_ == State::kShared && lock_.timing_comes_first();
 }
 
 bool LaneLock::is_awaited() const {

@@ -28,14 +28,20 @@ LockClock& system_lock_clock();
 ///
 /// Lanes that check submissions share the device. To measure, a lane waits until it has the device for timing: the other
 /// lanes keep their processes and memory on it, run nothing, and wait to share it again. For exclusive use, all other lanes
-/// must have left the device. Lanes that wait for timing come before lanes that wait to share, in order. A lane that wants the
-/// device exclusively first waits for the lanes that began to wait for a share before it.
+/// must have left the device. A lane that wants the device exclusively first waits for the lanes that began to wait for a share
+/// before it.
+///
+/// Lanes that wait for timing are served in order, one right after the other. They come before lanes that share once they are at
+/// least as many, or after `kGatherSeconds`. Rationale: only one lane works while one measures. If the others stopped for each
+/// that wants to measure, they would seldom work at the same time.
 ///
 /// No wait is silent or endless: every `kWarnSeconds` the log names the lanes that hold the device and their work, and after
 /// `seconds_max` the wait fails.
 class DeviceLock {
  public:
   static constexpr double kWarnSeconds = 60;
+  /// Longest time for which lanes that share do not stop for one that waits for timing.
+  static constexpr double kGatherSeconds = 0.25;
 
   /// `seconds_max`: longest wait. `warn_seconds`: time between two log lines about one wait.
   explicit DeviceLock(double seconds_max = 1e9, double warn_seconds = kWarnSeconds,
@@ -46,6 +52,9 @@ class DeviceLock {
 
  private:
   friend class LaneLock;
+
+  /// Whether lanes that share must let those measure that wait for timing.
+  bool timing_comes_first() const HONE_REQUIRES(mutex_);
 
   const double seconds_max_, warn_seconds_;
   LockClock& clock_;
@@ -78,8 +87,7 @@ class LaneLock {
 
   /// Shares the device with other lanes. Converts timing to shared use; an exclusive lane stays exclusive.
   Status share();
-  /// Yields a shared device: lanes that wait for timing go first. This lane must not run anything on it
-  /// meanwhile.
+  /// Lets lanes measure that wait for timing, if they come first. This lane must not run anything on the device meanwhile.
   Status yield();
   /// From shared: returns once no other lane uses the device.
   Status lock_for_timing();
@@ -87,7 +95,7 @@ class LaneLock {
   Status lock_exclusive();
   void leave();
 
-  /// Whether another lane waits for timing while this one shares the device.
+  /// Whether this lane shares the device and should yield it.
   bool blocks_timing() const;
   /// Whether another lane waits for exclusive use, or has waited for some seconds for timing.
   bool is_awaited() const;

@@ -84,9 +84,10 @@ class Admission {
     const std::vector<OutputTolerance> tolerances = tolerances_of(task_, reference_.error);
     Value reasons = Value::array();
     for (std::size_t family = 0; family < task_.families.size(); ++family) {
-      HONE_ASSIGN(const InputSet set,
-                  InputSet::make(task_, task_.timed, {family}, derive_seed(seed_, "today", family),
-                                 *reference_.runner, workbench_));
+      HONE_ASSIGN(
+          const InputSet set,
+          InputSet::make(task_, task_.timed, {{family}, derive_seed(seed_, "today", family)},
+                         *reference_.runner, workbench_));
       for (int i = 0; i < kShortcutsMax; ++i) {
         std::string text;
         const Round round = set.run_report(Form::kShortcuts, kReferenceSeconds * 5, &text);
@@ -247,13 +248,15 @@ class Admission {
   }
 
   Status try_one(const Trial& trial, std::size_t number) {
-    HONE_ASSIGN(const InputSet yesterday, InputSet::make(task_, trial.dims, {trial.family},
-                                                         derive_seed(seed_, "yesterday", number),
-                                                         *reference_.runner, workbench_));
+    HONE_ASSIGN(
+        const InputSet yesterday,
+        InputSet::make(task_, trial.dims, {{trial.family}, derive_seed(seed_, "yesterday", number)},
+                       *reference_.runner, workbench_));
     HONE_ASSIGN(const auto old_outputs, exact_outputs(yesterday));
-    HONE_ASSIGN(const InputSet today, InputSet::make(task_, trial.dims, {trial.family},
-                                                     derive_seed(seed_, "today", number),
-                                                     *reference_.runner, workbench_));
+    HONE_ASSIGN(
+        const InputSet today,
+        InputSet::make(task_, trial.dims, {{trial.family}, derive_seed(seed_, "today", number)},
+                       *reference_.runner, workbench_));
     HONE_ASSIGN(const auto outputs, exact_outputs(today));
     std::map<std::string, bool> right;
     for (const auto& [t, expected] : outputs) {

@@ -35,7 +35,7 @@ BaselineTimes::BaselineTimes(const Task& task, std::uint64_t seed, Workbench& wo
 Result<BaselineTimes> BaselineTimes::make(const Task& task, std::uint64_t seed,
                                           DatasetRunner reference, Workbench& workbench) {
   HONE_ASSIGN(InputSet set,
-              InputSet::make(task, task.timed, {0}, seed, *reference.runner, workbench));
+              InputSet::make(task, task.timed, {{0}, seed}, *reference.runner, workbench));
   HONE_ASSIGN(Layout layout, lay_out(task, task.timed, 1, workbench.placement(), false));
   return BaselineTimes(task, seed, workbench, std::move(set), std::move(layout));
 }
@@ -107,7 +107,7 @@ Judgement find_error(const Task& task, std::uint64_t seed, DatasetRunner& refere
   for (std::size_t family = 0; family < task.families.size(); ++family) {
     if (Status status = between == nullptr ? Status() : between(); !status)
       return fault(status.error());
-    auto set = InputSet::make(task, task.timed, {family}, derive_seed(seed, "error", family),
+    auto set = InputSet::make(task, task.timed, {{family}, derive_seed(seed, "error", family)},
                               *reference.runner, workbench);
     if (!set) return fault(set.error());
     std::string report;

@@ -11,6 +11,7 @@ namespace hone {
 namespace {
 
 constexpr double kSquareable = 1e300;
+constexpr std::size_t kItemsAtOnce = 8192;  // far below what the table and the area of results hold
 
 /// The norm of an output's errors, from the results of the kernel. `count`: elements of the output.
 double norm_of(const std::vector<std::uint64_t>& results, std::size_t output, std::uint64_t count) {
@@ -32,28 +33,15 @@ Result<std::optional<FoundMismatch>> DeviceCompare::compare(
   bool wants_sums = false, wants_samples = false;
   for (const CompareOrder& o : orders) {
     const Tolerance& t = o.tolerance.usual;
-    const std::uint64_t step =
-        t.rms > 0 && t.rms_per_row ? std::max<std::uint64_t>(o.row, 1) : o.count;
-    Item item{kernels_.address(got) + o.got,
-              kernels_.address(expected) + o.expected,
-              dtype_number(o.dtype),
-              o.count,
-              step,
-              word(t.atol),
-              word(t.rtol),
-              word(t.rms),
-              sums};
-    item[12] = dtype_number(o.expected_dtype);
-    item[11] = word(t.from_reference ? std::min(largest_of(o.dtype), kSquareable) : kSquareable);
-    items.push_back(item);
-    sums += (o.count + step - 1) / step;
+    items.push_back(item_of(got, expected, o, sums));
+    sums += (o.count + items.back()[4] - 1) / items.back()[4];
     wants_sums = wants_sums || t.rms > 0;
     wants_samples = wants_samples || t.from_reference;
   }
   HONE_TRY(kernels_.reserve(sums_, wants_sums ? sums : 1));
   if (wants_sums || wants_samples) {
-    HONE_ASSIGN(const bool agree, agree_strictly(orders, items));
-    if (agree) return std::optional<FoundMismatch>();
+    HONE_ASSIGN(const std::vector<bool> agreed, agree({{&got, &expected, orders}}));
+    if (agreed.front()) return std::optional<FoundMismatch>();
   }
   if (wants_sums) {
     HONE_TRY(
@@ -90,28 +78,60 @@ Result<std::optional<FoundMismatch>> DeviceCompare::compare(
   return std::optional<FoundMismatch>();
 }
 
-/// Whether all elements are within the tolerances without a scale. Every other tolerance is at least as wide.
-/// Rationale: most outputs of honest submissions agree here. Other tolerances need sums and samples of the tensors on
-/// the host.
-Result<bool> DeviceCompare::agree_strictly(const std::vector<CompareOrder>& orders,
-                                           std::vector<Item> items) {
+/// `sums`: the number of its first sum of squares.
+Item DeviceCompare::item_of(const Arena& got, const Arena& expected, const CompareOrder& o,
+                            std::uint64_t sums) const {
+  const Tolerance& t = o.tolerance.usual;
+  const std::uint64_t step =
+      t.rms > 0 && t.rms_per_row ? std::max<std::uint64_t>(o.row, 1) : o.count;
+  Item item{kernels_.address(got) + o.got,
+            kernels_.address(expected) + o.expected,
+            dtype_number(o.dtype),
+            o.count,
+            step,
+            word(t.atol),
+            word(t.rtol),
+            word(t.rms),
+            sums};
+  item[12] = dtype_number(o.expected_dtype);
+  item[11] = word(t.from_reference ? std::min(largest_of(o.dtype), kSquareable) : kSquareable);
+  return item;
+}
+
+Result<std::vector<bool>> DeviceCompare::agree(const std::vector<CompareGroup>& groups) {
+  std::vector<bool> agreed;
+  std::vector<Item> items;
+  std::vector<std::size_t> group_of;  // of each item
   std::vector<double> norms;
-  for (std::size_t i = 0; i < orders.size(); ++i) {
-    const Tolerance &usual = orders[i].tolerance.usual, &wide = orders[i].tolerance.wide;
-    norms.push_back(stricter_norm(usual.norm, wide.norm));
-    items[i][5] = word(std::min(usual.atol, wide.atol));
-    items[i][6] = word(std::min(usual.rtol, wide.rtol));
-    items[i][7] = word(0.0);
-    items[i][9] = word(norms.back() > 0 ? smallest_of(orders[i].dtype) : 0.0);
-    items[i][10] = norms.back() > 0;
+  HONE_TRY(kernels_.reserve(sums_, 1));
+  for (std::size_t first = 0; first < groups.size(); first = agreed.size()) {
+    items.clear();
+    group_of.clear();
+    norms.clear();
+    while (agreed.size() < groups.size() && items.size() < kItemsAtOnce) {
+      const CompareGroup& group = groups[agreed.size()];
+      for (const CompareOrder& o : group.orders) {
+        const Tolerance &usual = o.tolerance.usual, &wide = o.tolerance.wide;
+        norms.push_back(stricter_norm(usual.norm, wide.norm));
+        Item item = item_of(*group.got, *group.expected, o, 0);
+        item[5] = word(std::min(usual.atol, wide.atol));
+        item[6] = word(std::min(usual.rtol, wide.rtol));
+        item[7] = word(0.0);
+        item[9] = word(norms.back() > 0 ? smallest_of(o.dtype) : 0.0);
+        item[10] = norms.back() > 0;
+        items.push_back(item);
+        group_of.push_back(agreed.size());
+      }
+      agreed.push_back(true);
+    }
+    std::vector<std::uint64_t> results(4 * items.size());
+    HONE_TRY(kernels_.run_for(kCompare, items, {kernels_.address(*sums_)}, results));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const double norm = norm_of(results, i, items[i][3]);
+      if (results[4 * i] != 0 || (norms[i] > 0 && !(norm <= norms[i]))) agreed[group_of[i]] = false;
+    }
   }
-  std::vector<std::uint64_t> results(4 * items.size());
-  HONE_TRY(kernels_.run_for(kCompare, items, {kernels_.address(*sums_)}, results));
-  for (std::size_t i = 0; i < orders.size(); ++i) {
-    const double norm = norm_of(results, i, orders[i].count);
-    if (results[4 * i] != 0 || (norms[i] > 0 && !(norm <= norms[i]))) return false;
-  }
-  return true;
+  return agreed;
 }
 
 /// What each tensor is held to, by the sums of its squares and a sample of its elements; written to the items, too.
@@ -119,17 +139,19 @@ Result<std::vector<Held>> DeviceCompare::held_of(const std::vector<CompareOrder>
                                                  std::vector<Item>& items) {
   HONE_TRY(kernels_.reserve(samples_, orders.size() * kSample));
   HONE_TRY(kernels_.run(kSampled, items, {kernels_.address(*samples_), kSample}));
+  // Rationale: each read waits for the device, which may be busy with the work of other lanes.
+  HONE_ASSIGN(const auto samples, samples_->read(0, orders.size() * kSample * 8));
+  const std::uint64_t sums_bytes = (items.back()[8] + 1) * 8;
+  HONE_ASSIGN(const auto sums, sums_->read(0, std::min(sums_bytes, sums_->bytes())));
   std::vector<Held> held;
   for (std::size_t i = 0; i < orders.size(); ++i) {
     const CompareOrder& o = orders[i];
     held.push_back({&o.tolerance.usual, 0});
     if (!o.tolerance.usual.from_reference || !dtype_is_float(o.dtype)) continue;
     std::vector<double> sample(std::min(o.count, kSample));
-    HONE_ASSIGN(const auto bytes, samples_->read(i * kSample * 8, sample.size() * 8));
-    std::memcpy(sample.data(), bytes.data(), bytes.size());
-    HONE_ASSIGN(const auto sum, sums_->read(items[i][8] * 8, 8));
+    std::memcpy(sample.data(), samples.data() + i * kSample * 8, sample.size() * 8);
     double squares = 0;
-    std::memcpy(&squares, sum.data(), sizeof squares);
+    std::memcpy(&squares, sums.data() + items[i][8] * 8, sizeof squares);
     const double rms = std::sqrt(squares / static_cast<double>(o.count));
     held.back() = held_to(o.tolerance, rms, small_scale(std::move(sample), rms, o.dtype));
     const Tolerance& t = *held.back().tolerance;

@@ -114,6 +114,10 @@ class DeviceWorkbench : public Workbench {
     return comparison_.compare(got, expected, orders);
   }
 
+  Result<std::vector<bool>> agree(const std::vector<CompareGroup>& groups) override {
+    return comparison_.agree(groups);
+  }
+
   Result<bool> throttled() const override {
     HONE_ASSIGN(const Value facts, library_.facts(device_));
     const Value* reasons = facts.find("throttled");
@@ -132,6 +136,11 @@ class DeviceWorkbench : public Workbench {
                             error));
     into->set_origin(begin);
     return kernels_.wait();
+  }
+
+  Status make_room(std::uint64_t bytes, std::unique_ptr<Arena>& into) override {
+    HONE_ASSIGN(into, kernels_.make_arena(bytes));
+    return {};
   }
 
   bool has_free(std::uint64_t bytes) override {

@@ -82,6 +82,9 @@ class HostWorkbench : public Workbench {
   Status snapshot(const Arena&, std::uint64_t, std::uint64_t, std::unique_ptr<Arena>&) override {
     return internal_error("a frozen process needs no copy");
   }
+  Status make_room(std::uint64_t, std::unique_ptr<Arena>&) override {
+    return internal_error("a frozen process needs no copy");
+  }
 
   Status scrub(const Arena& arena) override {
     std::memset(arena.base(), 0, arena.bytes());

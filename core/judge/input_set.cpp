@@ -59,22 +59,44 @@ std::uint64_t canary_seed(std::uint64_t secret) { return derive_seed(secret, "ca
 
 }  // namespace
 
-Result<InputSet> InputSet::make(const Task& task, const Dims& dims,
-                                std::vector<std::size_t> families, std::uint64_t seed,
-                                Runner& reference, Workbench& workbench, const Defences& defences,
-                                SetPlace place) {
-  const std::size_t calls = families.size();
+Result<InputSet> InputSet::make(const Task& task, const Dims& dims, SetOrder order,
+                                Runner& reference, Workbench& workbench, const Defences& defences) {
+  HONE_ASSIGN(std::vector<InputSet> sets,
+              make_all(task, dims, {std::move(order)}, reference, workbench, defences));
+  return std::move(sets.front());
+}
+
+Result<std::vector<InputSet>> InputSet::make_all(const Task& task, const Dims& dims,
+                                                 std::vector<SetOrder> orders, Runner& reference,
+                                                 Workbench& workbench, const Defences& defences) {
+  std::vector<InputSet> sets;
+  std::vector<std::uint64_t> seeds;
+  std::vector<FillOrder> fills;
+  for (SetOrder& order : orders) {
+    seeds.push_back(order.seed);
+    HONE_ASSIGN(InputSet set,
+                begin(task, dims, std::move(order), reference, workbench, defences, fills));
+    sets.push_back(std::move(set));
+  }
+  HONE_TRY(workbench.fill(reference.arena(), fills));
+  HONE_TRY(let_reference_fill(sets, seeds));
+  return sets;
+}
+
+Result<InputSet> InputSet::begin(const Task& task, const Dims& dims, SetOrder order,
+                                 Runner& reference, Workbench& workbench, const Defences& defences,
+                                 std::vector<FillOrder>& fills) {
+  const std::size_t calls = order.families.size();
   InputSet set(task, reference, workbench);
   set.dims_ = dims;
-  set.families_ = std::move(families);
+  set.families_ = std::move(order.families);
   set.defences_ = defences;
-  HONE_ASSIGN(set.exact_, lay_out(task, dims, calls, Placement::kCanaries, true, place.at));
-  set.scratch_at_ = std::max(place.scratch_at, set.exact_.total);
+  HONE_ASSIGN(set.exact_, lay_out(task, dims, calls, Placement::kCanaries, true, order.place.at));
+  set.scratch_at_ = std::max(order.place.scratch_at, set.exact_.total);
   if (set.exact_.total > reference.arena().bytes())
     return internal_error("the reference's arena: found " +
                           std::to_string(reference.arena().bytes()) + " bytes, expected at least " +
                           std::to_string(set.exact_.total));
-  std::vector<FillOrder> orders;
   for (std::size_t call = 0; call < calls; ++call) {
     for (std::size_t t = 0; t < task.tensors.size(); ++t) {
       const Tensor& tensor = task.tensors[t];
@@ -82,29 +104,68 @@ Result<InputSet> InputSet::make(const Task& task, const Dims& dims,
       const Region& r = set.exact_.calls[call][t];
       const Generator& how = generator_for(task.families[set.families_[call]], tensor.name);
       if (fills_by_reference(how)) continue;
-      orders.push_back(
-          {r.payload, tensor.dtype, r.elements, how, derive_seed(seed, tensor.name, call)});
+      fills.push_back(
+          {r.payload, tensor.dtype, r.elements, how, derive_seed(order.seed, tensor.name, call)});
     }
-    set.scalars_.push_back(draw_scalars(task, dims, seed, "scalar/", call));
+    set.scalars_.push_back(draw_scalars(task, dims, order.seed, "scalar/", call));
   }
-  HONE_TRY(workbench.fill(reference.arena(), orders));
-  const std::string form = reference_form(task, task.families[set.families_.front()]);
-  if (form.empty()) return set;
+  return set;
+}
+
+std::optional<Form> InputSet::filling_form() const {
+  const std::string form = reference_form(*task_, task_->families[families_.front()]);
+  if (form.empty()) return std::nullopt;
+  return form == "inputs" ? Form::kInputs : Form::kVaried;
+}
+
+Status InputSet::let_reference_fill(std::vector<InputSet>& sets,
+                                    const std::vector<std::uint64_t>& seeds) {
   // Rationale: a submission is told the scalars of its call, and a seed among them must not be the one
   // that its inputs were made of.
-  const auto told = set.scalars_;
-  for (std::size_t call = 0; call < calls; ++call)
-    set.scalars_[call] = draw_scalars(task, dims, seed, "inputs/", call);
-  const Round filled =
-      set.run_reference(form == "inputs" ? Form::kInputs : Form::kVaried, kReferenceSeconds);
+  std::vector<std::vector<std::vector<std::uint64_t>>> told;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    InputSet& set = sets[i];
+    told.push_back(set.scalars_);
+    for (std::size_t call = 0; call < set.calls(); ++call)
+      set.scalars_[call] = draw_scalars(*set.task_, set.dims_, seeds[i], "inputs/", call);
+  }
+  std::vector<Call> calls;
+  std::optional<Form> form;
+  for (const InputSet& set : sets) {
+    const std::optional<Form> next = set.filling_form();
+    if (!next) continue;
+    if (!calls.empty() && (next != form || calls.size() + set.calls() > kCallsMax)) {
+      HONE_TRY(fill_round(calls, *form));
+      calls.clear();
+    }
+    form = next;
+    for (std::size_t call = 0; call < set.calls(); ++call) calls.push_back({&set, call});
+  }
+  if (!calls.empty()) HONE_TRY(fill_round(calls, *form));
+  for (std::size_t i = 0; i < sets.size(); ++i) sets[i].scalars_ = std::move(told[i]);
+  return {};
+}
+
+Status InputSet::fill_round(const std::vector<Call>& calls, Form form) {
+  const InputSet& last = *calls.back().set;
+  Runner& reference = *last.reference_;
+  Round filled{Ending::kRefused, 0, {}};
+  if (Status ready = reference.prepare(form, last.dims_, last.scratch_at_); !ready) {
+    filled.message = ready.error().message;
+  } else {
+    for (std::size_t slot = 0; slot < calls.size(); ++slot) {
+      const auto& [set, number] = calls[slot];
+      set->point(reference, slot, set->exact_.calls[number], number);
+    }
+    filled = reference.plain_round(Order::kRun, calls.size(), kReferenceSeconds);
+  }
   if (filled.ending == Ending::kOutOfMemory)
     return resource_exhausted("the reference's inputs: " + filled.message);
   if (filled.ending == Ending::kStarved)
     return unavailable("the reference's inputs: " + filled.message);
   if (filled.ending != Ending::kDone)
     return failed_precondition("the reference's inputs: " + filled.message);
-  set.scalars_ = told;
-  return set;
+  return {};
 }
 
 void InputSet::point(Runner& runner, std::size_t slot, const std::vector<Region>& regions,
@@ -216,17 +277,17 @@ CompareOrder InputSet::compare_order(const Output& output, const Layout& layout,
           tolerances[t]};
 }
 
-Result<bool> InputSet::agree(const Arena& outputs, const Arena& answers, const Layout& layout,
-                             const std::vector<OutputTolerance>& tolerances) const {
-  std::vector<CompareOrder> orders;
+CompareGroup InputSet::compare_group(const Arena& outputs, const Arena& answers,
+                                     const Layout& layout,
+                                     const std::vector<OutputTolerance>& tolerances) const {
+  CompareGroup group{&outputs, &answers, {}};
   for (const Output& output : this->outputs()) {
     CompareOrder order = compare_order(output, layout, tolerances);
     order.expected = order.got;
     order.expected_dtype = order.dtype;
-    orders.push_back(std::move(order));
+    group.orders.push_back(std::move(order));
   }
-  HONE_ASSIGN(const auto found, workbench_->compare(outputs, answers, orders));
-  return !found;
+  return group;
 }
 
 Result<std::optional<Mismatch>> InputSet::compare(

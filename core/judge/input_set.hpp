@@ -27,16 +27,27 @@ struct SetPlace {
   std::uint64_t scratch_at = 0;  ///< the reference's scratch memory; 0: behind the set
 };
 
+/// What a set is made from.
+struct SetOrder {
+  /// Of each call, by their number in the task. Where the reference makes the inputs, all calls have the same family.
+  std::vector<std::size_t> families;
+  std::uint64_t seed = 0;
+  SetPlace place = {};
+};
+
 /// `calls` different inputs of one shape. One thread. The masters last until the next set is made in
 /// their place.
 class InputSet {
  public:
-  /// Fills the masters in the reference's arena; the reference must be idle. `families`: of each call, by their number in
-  /// the task. Where the reference makes the inputs, all calls have the same family.
-  static Result<InputSet> make(const Task& task, const Dims& dims,
-                               std::vector<std::size_t> families, std::uint64_t seed,
+  /// Fills the masters in the reference's arena; the reference must be idle.
+  static Result<InputSet> make(const Task& task, const Dims& dims, SetOrder order,
                                Runner& reference, Workbench& workbench,
-                               const Defences& defences = {}, SetPlace place = {});
+                               const Defences& defences = {});
+  /// Makes several sets in fewer steps. Each must lie in a place of its own.
+  static Result<std::vector<InputSet>> make_all(const Task& task, const Dims& dims,
+                                                std::vector<SetOrder> orders, Runner& reference,
+                                                Workbench& workbench,
+                                                const Defences& defences = {});
 
   /// Copies the inputs into a runner's arena, poisons its outputs and writes canaries. The runner
   /// must not be running anything.
@@ -63,10 +74,9 @@ class InputSet {
   /// name. `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
                                           const std::vector<OutputTolerance>& tolerances) const;
-  /// Whether the outputs agree with the answers within the tolerances. Both are for the same inputs, in the task's own types,
-  /// and both arenas have this layout.
-  Result<bool> agree(const Arena& outputs, const Arena& answers, const Layout& layout,
-                     const std::vector<OutputTolerance>& tolerances) const;
+  /// Compares outputs with answers to the same inputs in the task's own types. Both arenas have this layout.
+  CompareGroup compare_group(const Arena& outputs, const Arena& answers, const Layout& layout,
+                             const std::vector<OutputTolerance>& tolerances) const;
   /// Whether canaries are intact after a round, and inputs unchanged unless the task lets a submission change them. `outputs`: the
   /// arena of the round, or a copy of its outputs; inputs are then inspected in `arena`.
   Result<Damage> damage(const Arena& outputs, const Arena& arena, const Layout& layout,
@@ -83,6 +93,22 @@ class InputSet {
   struct Output {
     std::size_t call, tensor;
   };
+  /// Lays out the set and draws its scalars; adds what the workbench has to fill to `fills`.
+  static Result<InputSet> begin(const Task& task, const Dims& dims, SetOrder order,
+                                Runner& reference, Workbench& workbench, const Defences& defences,
+                                std::vector<FillOrder>& fills);
+  /// The reference makes the inputs of these sets, as many calls at once as fit in a round.
+  static Status let_reference_fill(std::vector<InputSet>& sets,
+                                   const std::vector<std::uint64_t>& seeds);
+  /// A call of a set.
+  struct Call {
+    const InputSet* set;
+    std::size_t number;
+  };
+  /// The reference makes the inputs of these calls in one round.
+  static Status fill_round(const std::vector<Call>& calls, Form form);
+  /// The form of the reference that makes the inputs; nothing if the workbench makes them.
+  std::optional<Form> filling_form() const;
   std::vector<Output> outputs() const;
   /// Compares an output with the reference's answer.
   CompareOrder compare_order(const Output& output, const Layout& layout,

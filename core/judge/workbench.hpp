@@ -59,6 +59,13 @@ struct CompareOrder {
   OutputTolerance tolerance;
 };
 
+/// Outputs of one round, and what they are compared with. The arenas outlive it.
+struct CompareGroup {
+  const Arena* got;
+  const Arena* expected;
+  std::vector<CompareOrder> orders;
+};
+
 struct FoundMismatch {
   std::size_t order = 0;
   Mismatch mismatch;
@@ -78,6 +85,16 @@ class Workbench {
   /// Compares each order like compare_output (compare.hpp), and returns the first mismatch.
   virtual Result<std::optional<FoundMismatch>> compare(const Arena& got, const Arena& expected,
                                                        const std::vector<CompareOrder>& orders) = 0;
+  /// For each group, whether it is settled that compare() finds no mismatch. Faster than compare() for each, and settles most
+  /// groups that are right.
+  virtual Result<std::vector<bool>> agree(const std::vector<CompareGroup>& groups) {
+    std::vector<bool> agreed;
+    for (const CompareGroup& group : groups) {
+      HONE_ASSIGN(const auto found, compare(*group.got, *group.expected, group.orders));
+      agreed.push_back(!found);
+    }
+    return agreed;
+  }
   /// Upper bound of the bytes that the cores or units of a task can load and store in a second, caches included.
   virtual double bytes_per_second_max(const Task& task) const = 0;
   /// Memory of the device that has the tensors; 0: the device has no memory of its own.
@@ -87,6 +104,8 @@ class Workbench {
   /// Copies [begin, begin + bytes) of an arena to `into`, which is allocated if it is null or too small.
   virtual Status snapshot(const Arena& from, std::uint64_t begin, std::uint64_t bytes,
                           std::unique_ptr<Arena>& into) = 0;
+  /// Allocates `into`, for a later snapshot of that many bytes.
+  virtual Status make_room(std::uint64_t bytes, std::unique_ptr<Arena>& into) = 0;
   /// Whether the device has this much free memory; true if the backend cannot say, false if the query fails. Rationale: the
   /// judge asks the driver and does not allocate to test: after a large buffer is freed the device is slower for tens of
   /// milliseconds.

@@ -74,11 +74,11 @@ TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubtedOncePerBest) {
   suspicions.remember(task(), winner(1.5, 20));
   EXPECT_EQ(suspicions.doubt(task(), winner(1.5, 20), kCore), "");
   EXPECT_EQ(suspicions.doubt(task(), winner(1.52, 20), kCore), "");
-  EXPECT_NE(suspicions.doubt(task(), winner(1.54, 20), kCore), "");
+  EXPECT_NE(suspicions.doubt(task(), winner(1.58, 20, 0.01), kCore), "");
   EXPECT_NE(suspicions.doubt(task("another"), winner(1.5, 20), kCore), "");
 }
 
-/// Whatever its interval is: a few slow rounds widen it.
+/// Above 10 % whatever its interval is: a submission can widen it with a few slow rounds.
 TEST(Suspicions, NewBestOfAKeptProcess_IsDoubted) {
   Suspicions suspicions(0, 0);
   EXPECT_EQ(suspicions.doubt(task(), winner(1.9, kSlow, 0.6), kCore, true),
@@ -94,7 +94,22 @@ TEST(Suspicions, GainsBelowTwoPerCent_AreNoNewBestAndDoNotAddUp) {
     EXPECT_EQ(suspicions.doubt(task(), winner(value), kCore, true), "") << value;
     suspicions.remember(task(), winner(value));
   }
-  EXPECT_NE(suspicions.doubt(task(), winner(1.021), kCore, true), "");
+  EXPECT_NE(suspicions.doubt(task(), winner(1.03), kCore, true), "");
+}
+
+TEST(Suspicions, GainsBelowTenPerCentWithOverlappingIntervals_AreNoNewBestAndDoNotAddUp) {
+  Suspicions suspicions(0, 0);
+  const auto is_doubted = [&](double speedup, double width) {
+    return !suspicions.doubt(task(), winner(speedup, kSlow, width), kCore, true).empty();
+  };
+  EXPECT_FALSE(is_doubted(1.05, 0.06)) << "the interval contains the baseline's speedup";
+  EXPECT_TRUE(is_doubted(1.05, 0.04));
+  suspicions.remember(task(), winner(1.05, kSlow, 0.06));
+  EXPECT_TRUE(is_doubted(1.05, 0.04)) << "the best is still the baseline";
+  suspicions.remember(task(), winner(1.5, kSlow, 0.04));  // to 1.56
+  EXPECT_FALSE(is_doubted(1.6, 0.03));
+  EXPECT_TRUE(is_doubted(1.6, 0.02));
+  EXPECT_TRUE(is_doubted(1.66, 0.5)) << "a tenth more than the best";
 }
 
 TEST(Settle, NoiseOfTheFasterRun_ExcusesNothing) {

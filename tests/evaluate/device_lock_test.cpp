@@ -141,6 +141,33 @@ TEST(DeviceLock, Yield_LaneWaitsForTiming_LetsItMeasureFirst) {
   other.join();
 }
 
+TEST(DeviceLock, Yield_MoreLanesShareThanWait_ContinuesForATime) {
+  CountingClock clock;
+  DeviceLock lock(1e9, 60, clock);
+  LaneLock first(lock), second(lock), enters(lock), measures(lock), measures_too(lock);
+  ASSERT_TRUE(first.share().ok());
+  ASSERT_TRUE(second.share().ok());
+  ASSERT_TRUE(measures.share().ok());
+  ASSERT_TRUE(measures_too.share().ok());
+  std::thread other([&] { EXPECT_TRUE(measures.lock_for_timing().ok()); });
+  clock.await(1);
+  EXPECT_FALSE(first.blocks_timing()) << "three share and one waits";
+  EXPECT_TRUE(first.yield().ok())
+      << "at once, because otherwise it waits for a lane that waits for it";
+  ASSERT_TRUE(enters.share().ok());
+  enters.leave();
+  clock.set_now_s(100 + DeviceLock::kGatherSeconds);
+  EXPECT_TRUE(first.blocks_timing());
+  clock.set_now_s(100);
+  std::thread another([&] { EXPECT_TRUE(measures_too.lock_for_timing().ok()); });
+  clock.await(2);
+  EXPECT_TRUE(first.blocks_timing()) << "two share and two wait";
+  for (LaneLock* lane : {&first, &second}) lane->leave();
+  other.join();
+  measures.leave();
+  another.join();
+}
+
 TEST(DeviceLock, ExclusiveLaneAgain_LetsInThoseThatWaited) {
   CountingClock clock;
   DeviceLock lock(1e9, 60, clock);

@@ -7,18 +7,30 @@ import ctypes, json, sys
 import torch
 from module_place import ARENA
 from module_reference import Reference
-from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
+from module_structure import FULL, MIDDLE, MILD, NONE, Structure
+from module_values import on_device
 
 torch.manual_seed(1)  # of the plain values: torch begins with a seed of chance
 
+def put(to, values, level):
+    structure = Structure(values[0])
+    levels, scales = on_device([structure.levels(level, len(to)), [[1.0] * len(to)]], to.device)
+    structure.put(to, values, level, levels, scales[0])
+
 def structured(tensor, seed, level=FULL):
     torch.manual_seed(seed)
-    made, in_place = torch.empty_like(tensor), tensor.clone()
-    structure_all([made], [tensor], [Structure(tensor)], level, [1.0])
+    values = tensor.unsqueeze(0)
+    made, in_place = torch.empty_like(values), values.clone()
+    put(made, values, level)
     torch.manual_seed(seed)
-    structure_all([in_place], [in_place], [Structure(tensor)], level, [1.0])
+    put(in_place, in_place, level)
     assert torch.equal(made, in_place)
-    return made
+    torch.manual_seed(seed)
+    calls = torch.empty((5, 2, *tensor.shape), dtype=tensor.dtype)[:, 1]  # not next to each other
+    put(calls, torch.stack([tensor] * 5), level)
+    if level != NONE and Structure(tensor).axes and tensor.numel() > 16:
+        assert all(not torch.equal(calls[0], other) for other in calls[1:])
+    return made[0]
 """
 
 PARTS = """
@@ -105,6 +117,7 @@ def filled(forward, with_parameters=False, form="varied"):
     made, values = reference(forward, with_parameters)
     with torch.no_grad():
         made.entry(form)(values)
+        made.make_waiting()
     places, _ = made.at(values)
     x, *means = (made.tensor(places, spec).clone() for spec in made.meta["inputs"] + made.meta["parameters"])
     return made, x, *means
@@ -126,6 +139,7 @@ def small(seed, form):
     made.module.get_inputs = lambda: [torch.rand(1, 3)]
     with torch.no_grad():
         made.entry(form)([*values[:-1], seed])
+        made.make_waiting()
     return made.structures[0].axes
 
 axes = [small(seed, form) for seed in range(20) for form in ("varied", f"varied_{FULL}")]
@@ -172,6 +186,7 @@ values = [0, 1 << 16, 1 << 17, 7]
 found = {}
 with torch.no_grad():
     made.entry("varied")(values)
+    made.make_waiting()
     places, _ = made.at(values)
     before = made.tensor(places, x).clone()
     while True:

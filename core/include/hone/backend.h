@@ -95,7 +95,7 @@ typedef struct hone_python {
   int32_t (*open)(uint32_t device, char* words, uint64_t words_size);
   /* Gives back memory of the device that is kept and not used. May be NULL. */
   void (*trim)(void);
-  /* Of the last load, get_kernel or launch, hone_python_flags: what its words are about. */
+  /* Of the last load, get_kernel, launch or finish, hone_python_flags: what its words are about. */
   uint32_t (*flags)(void);
   /* The backend runs recorded plans (recorded_plan.hpp), and the interpreter calls their operators. `plan`: a number that
    * the backend chooses. `list`: the plan's operators as MessagePack, those of its setup and then those of its run,
@@ -111,6 +111,9 @@ typedef struct hone_python {
    * Memory that the call allocates must then stay valid until the plan is unloaded. */
   int32_t (*operate)(uint64_t plan, uint32_t number, const uint64_t* addresses, uint64_t count,
                      uint64_t stream, char* words, uint64_t words_size);
+  /* All calls of a round are launched: does what `launch` has put off, to do it for all calls together. May return before
+   * the device is done. May be NULL. */
+  int32_t (*finish)(char* words, uint64_t words_size);
 } hone_python;
 
 typedef struct hone_backend_factory {

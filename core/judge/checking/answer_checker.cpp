@@ -46,13 +46,31 @@ Judgement AnswerChecker::compare(const PreparedRound& prepared, const Arena& out
   if (!mismatch) return fault(mismatch.error());
   found = std::move(*mismatch);
   if (!found || !input_.task.tolerance.from_reference) return correct_so_far();
+  return compare_exact(prepared, outputs, found);
+}
+
+Judgement AnswerChecker::compare_exact(const PreparedRound& prepared, const Arena& outputs,
+                                       std::optional<Mismatch>& found) const {
   if (Judgement room = make_room(prepared.layout); !passed(room)) return room;
   const Round exact = prepared.set.run_exact(kReferenceSeconds);
   if (exact.ending != Ending::kDone)
     return blame(exact, Culprit::kReference, place_of(Place::kAnswer, prepared.trial));
-  mismatch = prepared.set.compare(outputs, prepared.layout, tolerances_);
+  auto mismatch = prepared.set.compare(outputs, prepared.layout, tolerances_);
   if (!mismatch) return fault(mismatch.error());
   found = std::move(*mismatch);
+  return correct_so_far();
+}
+
+/// Rationale: outputs that differ from the baseline's differ from the reference's own answer, too, with few exceptions.
+Judgement AnswerChecker::compare_exact_first(PreparedRound& prepared, const Arena& outputs,
+                                             std::optional<Mismatch>& found) const {
+  if (Judgement compared = compare_exact(prepared, outputs, found); !passed(compared))
+    return compared;
+  if (!found) return correct_so_far();
+  if (Judgement answered = answer(prepared); !passed(answered)) return answered;
+  const auto from_own = prepared.set.compare(outputs, prepared.layout, tolerances_);
+  if (!from_own) return fault(from_own.error());
+  if (!*from_own) found.reset();
   return correct_so_far();
 }
 
@@ -81,15 +99,19 @@ Judgement AnswerChecker::compare_all(std::vector<PreparedRound>& prepared,
   for (const PreparedRound& p : prepared) {
     std::optional<Mismatch> mismatch;
     if (Judgement compared = compare(p, outputs, mismatch); !passed(compared)) return compared;
-    if (!mismatch) continue;
-    mismatch->shape = p.trial.hidden ? "hidden" : shape_text(p.trial);
-    if (p.trial.hidden) hide(*mismatch);
-    Judgement judged = wrong("output " + mismatch->tensor + " is wrong for " + shape_text(p.trial));
-    judged.verdict.mismatch = std::move(mismatch);
-    if (p.trial.hidden) judged.verdict.caught = caught::kWrongWhenHidden;
-    return judged;
+    if (mismatch) return judge_mismatch(p, std::move(mismatch));
   }
   return correct_so_far();
+}
+
+Judgement AnswerChecker::judge_mismatch(const PreparedRound& p,
+                                        std::optional<Mismatch> mismatch) const {
+  mismatch->shape = p.trial.hidden ? "hidden" : shape_text(p.trial);
+  if (p.trial.hidden) hide(*mismatch);
+  Judgement judged = wrong("output " + mismatch->tensor + " is wrong for " + shape_text(p.trial));
+  judged.verdict.mismatch = std::move(mismatch);
+  if (p.trial.hidden) judged.verdict.caught = caught::kWrongWhenHidden;
+  return judged;
 }
 
 bool AnswerChecker::answers_by_baseline() const {
@@ -102,18 +124,35 @@ Judgement AnswerChecker::inspect_timed(const PreparedRound& timed, const Arena& 
   return intact;
 }
 
+Result<std::vector<bool>> AnswerChecker::settled_by_baseline(
+    const std::vector<TimedOutputs>& rounds) const {
+  if (!answers_by_baseline()) return std::vector<bool>(rounds.size(), false);
+  std::vector<CompareGroup> groups;
+  for (const TimedOutputs& round : rounds)
+    groups.push_back(round.timed.set.compare_group(round.outputs, round.answers, round.timed.layout,
+                                                   tolerances_));
+  return input_.workbench.agree(groups);
+}
+
 /// Rationale: the baseline was just timed with the same inputs, so comparing with its outputs saves a call of the reference.
 /// A mismatch with them is no verdict: the reference then computes its answer, and that decides.
 Judgement AnswerChecker::compare_timed(PreparedRound timed, const Arena& outputs,
                                        const Arena* answers) const {
+  Judgement compared;
   if (answers != nullptr && answers_by_baseline()) {
-    const auto agree = timed.set.agree(outputs, *answers, timed.layout, tolerances_);
-    if (!agree) return fault(agree.error());
-    if (*agree) return correct_so_far();
+    const CompareGroup group =
+        timed.set.compare_group(outputs, *answers, timed.layout, tolerances_);
+    const auto differs = input_.workbench.compare(outputs, *answers, group.orders);
+    if (!differs) return fault(differs.error());
+    if (!*differs) return correct_so_far();
+    std::optional<Mismatch> mismatch;
+    compared = compare_exact_first(timed, outputs, mismatch);
+    if (passed(compared) && mismatch) compared = judge_mismatch(timed, std::move(mismatch));
+  } else {
+    std::vector<PreparedRound> prepared;
+    prepared.push_back(std::move(timed));
+    compared = compare_all(prepared, outputs);
   }
-  std::vector<PreparedRound> prepared;
-  prepared.push_back(std::move(timed));
-  Judgement compared = compare_all(prepared, outputs);
   if (!passed(compared)) compared.verdict.stage = VerdictStage::kMeasure;
   if (compared.verdict.mismatch) compared.verdict.caught = caught::kWrongWhenTimed;
   return compared;

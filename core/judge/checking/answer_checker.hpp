@@ -27,6 +27,15 @@ class AnswerChecker {
   Judgement check_timed(PreparedRound timed, const Arena& outputs) const;
   /// Checks that canaries and inputs are intact after a timed round, before the next round's inputs overwrite them.
   Judgement inspect_timed(const PreparedRound& timed, const Arena& outputs) const;
+  /// A timed round, the submission's outputs, and the baseline's outputs for the same inputs.
+  struct TimedOutputs {
+    const PreparedRound& timed;
+    const Arena& outputs;
+    const Arena& answers;
+  };
+  /// For each round, whether the baseline's outputs settle that the submission's are right. Much faster than compare_timed() for
+  /// each; false says nothing.
+  Result<std::vector<bool>> settled_by_baseline(const std::vector<TimedOutputs>& rounds) const;
   /// Compares the outputs of a timed round. `answers`: the baseline's outputs for the same inputs, which are compared first; null:
   /// none. They count only where answers_by_baseline().
   Judgement compare_timed(PreparedRound timed, const Arena& outputs, const Arena* answers) const;
@@ -41,6 +50,13 @@ class AnswerChecker {
   Judgement make_room(const Layout& layout) const;
   Judgement compare(const PreparedRound& prepared, const Arena& outputs,
                     std::optional<Mismatch>& found) const;
+  /// The same, with the exact answer first and then the reference's own.
+  Judgement compare_exact_first(PreparedRound& prepared, const Arena& outputs,
+                                std::optional<Mismatch>& found) const;
+  /// Compares with the exact answer.
+  Judgement compare_exact(const PreparedRound& prepared, const Arena& outputs,
+                          std::optional<Mismatch>& found) const;
+  Judgement judge_mismatch(const PreparedRound& prepared, std::optional<Mismatch> found) const;
 
   const SessionInput& input_;
   const std::vector<OutputTolerance> tolerances_;  ///< of each of the task's tensors

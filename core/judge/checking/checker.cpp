@@ -96,15 +96,21 @@ Result<std::vector<PreparedRound>> Checker::prepare(const std::vector<Trial>& tr
     exacts.push_back(std::move(exact));
   }
   std::vector<PreparedRound> prepared;
+  std::vector<SetOrder> orders;  // of trials with the same shape
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     const Trial& trial = trials[from + i];
     const std::uint64_t secret = derive_seed(e.seed, "check", from + i);
-    const SetPlace place{i == 0 ? 0 : exacts[i - 1].total, exacts.back().total};
-    HONE_ASSIGN(InputSet set,
-                InputSet::make(e.task, trial.dims, {trial.family}, secret, *e.reference.runner,
-                               e.workbench, e.settings.defences, place));
-    prepared.push_back(
-        {trial, secret, std::move(layouts[i]), std::move(set), layouts.back().total});
+    orders.push_back(
+        {{trial.family}, secret, {i == 0 ? 0 : exacts[i - 1].total, exacts.back().total}});
+    if (i + 1 < layouts.size() && trials[from + i + 1].dims == trial.dims) continue;
+    HONE_ASSIGN(std::vector<InputSet> sets,
+                InputSet::make_all(e.task, trial.dims, std::exchange(orders, {}),
+                                   *e.reference.runner, e.workbench, e.settings.defences));
+    for (InputSet& set : sets) {
+      const std::size_t n = prepared.size();
+      prepared.push_back({trials[from + n], derive_seed(e.seed, "check", from + n),
+                          std::move(layouts[n]), std::move(set), layouts.back().total});
+    }
   }
   return prepared;
 }

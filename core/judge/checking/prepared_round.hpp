@@ -23,9 +23,17 @@ struct PreparedRound {
   bool answered = false;     ///< the reference's answers are there
 };
 
-/// Prepares a timed round: one call for each of `families`, with inputs of `secret`. `at`: where they begin in the reference's
-/// arena. Each side hides them in its own arena by a secret of its own.
-Result<PreparedRound> prepare_timed(const SessionInput& input, std::uint64_t secret,
-                                    std::vector<std::size_t> families, std::uint64_t at = 0);
+/// What a timed round is prepared from.
+struct TimedOrder {
+  std::uint64_t secret;               ///< of its inputs
+  std::vector<std::size_t> families;  ///< of each call
+  std::uint64_t at = 0;               ///< where its inputs begin in the reference's arena
+};
+
+/// Prepares timed rounds. Each side hides the inputs in its own arena by a secret of its own.
+Result<std::vector<PreparedRound>> prepare_all_timed(const SessionInput& input,
+                                                     std::vector<TimedOrder> orders);
+/// Prepares one.
+Result<PreparedRound> prepare_timed(const SessionInput& input, TimedOrder order);
 
 }  // namespace hone

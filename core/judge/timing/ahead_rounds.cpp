@@ -11,6 +11,8 @@ namespace {
 // Least time of a pair besides its calls (s): inputs are loaded, and empty rounds run. Chosen low: a pair that is prepared and
 // not timed costs memory only, while one that is prepared late keeps other lanes from the device (record 48).
 constexpr double kPairCostSeconds = 2e-3;
+// Inputs that are made together take at most this much memory, if they are of several rounds. Rationale: other lanes wait meanwhile.
+constexpr std::uint64_t kTogetherBytes = 256u << 20;
 // Copies of outputs take at most this part of the device's memory: 1/64 (memory_budget.cpp reserves as much).
 constexpr std::uint64_t kCopiesShareOfMemory = 64;
 
@@ -48,60 +50,87 @@ int AheadRounds::pairs_ahead() const {
       std::clamp<double>(settings.seconds_max / pair_s, settings.pairs_min, settings.pairs_max));
 }
 
-bool AheadRounds::fits(std::size_t calls) const {
-  const std::uint64_t end = end_of_masters(m_.input, calls, end_);
-  return end != 0 && end <= m_.input.reference.runner->arena().bytes();
+/// Adds a round whose inputs lie behind those of the rounds before. False: they do not fit.
+bool AheadRounds::add_order(std::uint64_t secret, const std::vector<std::size_t>& families,
+                            std::vector<TimedOrder>& orders) {
+  const std::uint64_t end = end_of_masters(m_.input, families.size(), end_);
+  if (end == 0 || end > m_.input.reference.runner->arena().bytes()) return false;
+  orders.push_back({secret, families, end_});
+  end_ = end;
+  return true;
+}
+
+/// The rounds of the first pairs, in their order, as far as their inputs fit.
+std::vector<TimedOrder> AheadRounds::orders_ahead(RoundSequence sequence) {
+  const SessionInput& e = m_.input;
+  const int singles = has_single_rounds(e, m_.timings) ? e.settings.single_call_pairs : 0;
+  const int pairs = pairs_ahead();
+  std::vector<TimedOrder> orders;
+  // The first pair does not count, and no single-call rounds follow it (paired.cpp).
+  for (int pair = 0; pair <= pairs; ++pair) {
+    const NextPair next = sequence.next(false);
+    if (!add_order(next.secret, next.families, orders)) break;
+    if (pair == 0 || pair > singles) continue;
+    const NextPair single = sequence.next(true);
+    if (!add_order(single.secret, single.families, orders)) break;
+    add_order(single.warm_secret, single.families, orders);
+  }
+  return orders;
 }
 
 /// Rationale: a reference with scratch memory has it behind the inputs of its round, where the next round's would be.
 Judgement AheadRounds::prepare_ahead(RoundSequence sequence) {
   const SessionInput& e = m_.input;
-  const std::size_t calls = m_.timings.calls;
   if (e.reference.runner->scratch_bytes(e.task.timed) > 0) return correct_so_far();
   const std::uint64_t single = end_of_masters(e, 1, 0);
-  begin_ = end_ = std::max(end_of_masters(e, calls, 0), end_of_masters(e, 1, single));
-  const int singles = has_single_rounds(e, m_.timings) ? e.settings.single_call_pairs : 0;
-  const int pairs = pairs_ahead();
-  // The first pair does not count, and no single-call rounds follow it (paired.cpp).
-  for (int pair = 0; pair <= pairs; ++pair) {
-    if (!fits(calls)) return correct_so_far();
-    if (Judgement ready = prepare_pair(sequence.next(false), false); !passed(ready)) return ready;
-    if (pair == 0 || pair > singles) continue;
-    if (!fits(1)) return correct_so_far();
-    if (Judgement ready = prepare_pair(sequence.next(true), true); !passed(ready)) return ready;
+  begin_ = end_ = std::max(end_of_masters(e, m_.timings.calls, 0), end_of_masters(e, 1, single));
+  std::vector<TimedOrder> some;
+  std::size_t calls = 0;
+  for (TimedOrder& order : orders_ahead(sequence)) {
+    const bool is_enough = calls + order.families.size() > kCallsMax ||
+                           (!some.empty() && order.at - some.front().at > kTogetherBytes);
+    if (is_enough) {
+      if (Judgement ready = prepare_some(std::exchange(some, {})); !passed(ready)) return ready;
+      calls = 0;
+    }
+    calls += order.families.size();
+    some.push_back(std::move(order));
   }
+  if (!some.empty()) return prepare_some(std::move(some));
   return correct_so_far();
-}
-
-Judgement AheadRounds::prepare_pair(const NextPair& pair, bool single) {
-  if (Judgement ready = prepare_one(pair.secret, pair.families); !passed(ready)) return ready;
-  make_room_for_copies(ahead_.back().prepared.layout);
-  if (!single || !fits(1)) return correct_so_far();
-  return prepare_one(pair.warm_secret, pair.families);
 }
 
 Status AheadRounds::give_way() const {
   return m_.input.host.give_way == nullptr ? Status() : m_.input.host.give_way();
 }
 
-Judgement AheadRounds::prepare_one(std::uint64_t secret, const std::vector<std::size_t>& families) {
+Judgement AheadRounds::prepare_some(std::vector<TimedOrder> orders) {
   if (Status gave = give_way(); !gave) return fault(gave.error());
   const double from_s = m_.input.now_s();
-  auto prepared = prepare_timed(m_.input, secret, families, end_);
+  auto prepared = prepare_all_timed(m_.input, std::move(orders));
   if (!prepared) return fault(prepared.error());
-  end_ = prepared->set.exact_layout().total;
-  ahead_.push_back({std::move(*prepared), m_.input.now_s() - from_s});
+  const double each_s =
+      (m_.input.now_s() - from_s) / static_cast<double>(std::max<std::size_t>(prepared->size(), 1));
+  for (PreparedRound& round : *prepared) {
+    make_room_for_copies(round.layout);
+    ahead_.push_back({std::move(round), each_s});
+  }
   return correct_so_far();
 }
 
 /// Rationale: to allocate memory takes longer than a round, and to free it makes the device slower for a while. So the
-/// memory is allocated before the pairs, by copies of outputs that are not used.
+/// memory is allocated before the pairs.
 void AheadRounds::make_room_for_copies(const Layout& layout) {
-  const std::uint64_t bytes = 2 * outputs_bytes(layout);
-  if (copies_bytes_ + bytes > copies_bytes_max_) return;
+  const std::uint64_t bytes = outputs_bytes(layout);
+  if (copies_bytes_ + 2 * bytes > copies_bytes_max_) return;
   Copies copies;
-  if (!copy_outputs(layout, copies)) return;
-  copies_bytes_ += bytes;
+  Workbench& workbench = m_.input.workbench;
+  if (!workbench.make_room(bytes, copies.submission)) return;
+  if (!workbench.make_room(bytes, copies.baseline)) {
+    workbench.keep_spare(std::move(copies.submission));
+    return;
+  }
+  copies_bytes_ += 2 * bytes;
   free_.push_back(std::move(copies));
 }
 
@@ -136,8 +165,8 @@ Result<PreparedRound> AheadRounds::prepare(std::uint64_t secret, std::vector<std
     if (is_of_pair) ahead_s_ = next.seconds;
     return std::move(next.prepared);
   }
-  return prepare_timed(m_.input, secret, std::move(families),
-                       end_ > begin_ && at > begin_ ? 0 : at);
+  return prepare_timed(m_.input,
+                       {secret, std::move(families), end_ > begin_ && at > begin_ ? 0 : at});
 }
 
 bool AheadRounds::was_ahead(const PreparedRound& round) const {
@@ -167,7 +196,15 @@ Judgement AheadRounds::check(PreparedRound timed) {
 }
 
 Judgement AheadRounds::check_copied() {
-  for (Copied& round : copied_) {
+  if (Status gave = give_way(); !gave) return fault(gave.error());
+  std::vector<AnswerChecker::TimedOutputs> outputs;
+  for (const Copied& round : copied_)
+    outputs.push_back({round.prepared, *round.copies.submission, *round.copies.baseline});
+  const auto settled = m_.answers.settled_by_baseline(outputs);
+  if (!settled) return fault(settled.error());
+  for (std::size_t i = 0; i < copied_.size(); ++i) {
+    if ((*settled)[i]) continue;
+    Copied& round = copied_[i];
     if (Status gave = give_way(); !gave) return fault(gave.error());
     if (Judgement compared = m_.answers.compare_timed(
             std::move(round.prepared), *round.copies.submission, round.copies.baseline.get());

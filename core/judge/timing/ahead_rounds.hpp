@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "judge/checking/prepared_round.hpp"
 #include "judge/timing/protocol.hpp"
 #include "judge/timing/round_sequence.hpp"
 #include "judge/timing/round_supply.hpp"
@@ -51,10 +52,11 @@ class AheadRounds : public RoundSupply {
     Copies copies;
   };
   int pairs_ahead() const;
-  bool fits(std::size_t calls) const;
+  std::vector<TimedOrder> orders_ahead(RoundSequence sequence);
+  bool add_order(std::uint64_t secret, const std::vector<std::size_t>& families,
+                 std::vector<TimedOrder>& orders);
   Status give_way() const;
-  Judgement prepare_one(std::uint64_t secret, const std::vector<std::size_t>& families);
-  Judgement prepare_pair(const NextPair& pair, bool single);
+  Judgement prepare_some(std::vector<TimedOrder> orders);
   void make_room_for_copies(const Layout& layout);
   bool take_copies(const Layout& layout, Copies& copies);
   bool was_ahead(const PreparedRound& round) const;

@@ -34,7 +34,7 @@ class InPlaceSupply : public RoundSupply {
 
   Result<PreparedRound> prepare(std::uint64_t secret, std::vector<std::size_t> families,
                                 std::uint64_t at) override {
-    return prepare_timed(input_, secret, std::move(families), at);
+    return prepare_timed(input_, {secret, std::move(families), at});
   }
 
   Judgement check(PreparedRound timed) override {

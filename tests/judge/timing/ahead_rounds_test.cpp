@@ -65,6 +65,11 @@ class MemoryWorkbench : public Workbench {
     into->set_origin(begin);
     return {};
   }
+  Status make_room(std::uint64_t bytes, std::unique_ptr<Arena>& into) override {
+    into = test::make_arena(bytes);
+    ++made;
+    return {};
+  }
   double bytes_per_second_max(const Task&) const override { return 1e12; }
   std::uint64_t memory_bytes() const override { return memory; }
   Result<bool> throttled() const override { return is_throttled(); }

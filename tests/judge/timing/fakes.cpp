@@ -122,6 +122,11 @@ Status FakeWorkbench::snapshot(const Arena&, std::uint64_t, std::uint64_t,
   return {};
 }
 
+Status FakeWorkbench::make_room(std::uint64_t, std::unique_ptr<Arena>& into) {
+  into = make_arena(kArenaBytes);
+  return {};
+}
+
 Status FakeWorkbench::make_busy(double seconds) {
   world_.now_s += seconds;
   busy_s.push_back(seconds);

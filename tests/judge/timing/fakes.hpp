@@ -98,6 +98,7 @@ class FakeWorkbench : public Workbench {
   Result<bool> throttled() const override { return is_throttled(); }
   Status snapshot(const Arena& from, std::uint64_t begin, std::uint64_t bytes,
                   std::unique_ptr<Arena>& into) override;
+  Status make_room(std::uint64_t bytes, std::unique_ptr<Arena>& into) override;
   Status scrub(const Arena&) override { return {}; }
   Placement placement() const override { return placement_; }
   Status make_busy(double seconds) override;

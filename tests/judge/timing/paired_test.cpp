@@ -291,7 +291,8 @@ TEST_F(AheadOfThePairs, MemoryForAll_NothingIsMadeOrComparedWhileExclusive) {
   EXPECT_EQ(while_exclusive("inputs are made"), 0);
   EXPECT_EQ(while_exclusive("outputs are compared"), 0);
   EXPECT_EQ(while_exclusive("outputs are copied"), 2 * rounds());
-  EXPECT_EQ(s.world.count("judge gives way"), 2 * rounds() + s.settings.single_call_pairs);
+  // Before each group of inputs, of at most kCallsMax calls, and before the comparison.
+  EXPECT_EQ(s.world.count("judge gives way"), 3);
 }
 
 TEST_F(AheadOfThePairs, NoMemoryBehindARound_AllIsDoneInThePairs) {

@@ -5,6 +5,8 @@ This is trusted code: no part of a submission is ever in this process.
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -24,9 +26,9 @@ from module_precision import (
     rounded,
 )
 from module_shortcuts import all_shortcuts
-from module_structure import FULL, MIDDLE, MILD, NONE, Structure, structure_all
+from module_structure import FULL, MIDDLE, MILD, NONE, Structure
 from module_tf32 import strict
-from module_values import Variation, constructor_arguments, count, flat, is_varied
+from module_values import Variation, constructor_arguments, count, flat, is_varied, on_device
 
 # The entries of a reference.
 INPUTS = "inputs"  # makes inputs as get_inputs() does
@@ -45,6 +47,7 @@ TRIAL_SEED = 1  # of the inputs that decide the level of structure: the same in 
 # the error without structure.
 CALM = {torch.float32: 1e-5, torch.float64: 1e-10, torch.float16: 1e-3, torch.bfloat16: 8e-3}
 CALM_TIMES = 4  # allowed error, relative to the error without structure
+TOGETHER_BYTES = 64 << 20  # of the calls whose inputs are made together, if they are several
 DOUBLE_SHARE = 8  # a call is computed in double if it holds at most 1/8 of the device's memory (see layout.cpp)
 
 
@@ -53,10 +56,16 @@ def changes_inputs(values: list[Spec]) -> bool:
     return any(value.get("may_change") or changes_inputs(value.get("list", [])) for value in values)
 
 
-def in_form_of(to: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """The value, if it is contiguous and has the type, device and shape of `to`; otherwise `to`, with a copy of it."""
-    same = (value.dtype, value.device, value.shape) == (to.dtype, to.device, to.shape)
-    return value if same and value.is_contiguous() else to.copy_(value)
+def together(to: torch.Tensor, values: list[torch.Tensor]) -> torch.Tensor:
+    """The value of each call as one tensor, with the type and shape of `to`. It is `to` if a value has another form."""
+    one = to[0]
+    if any((v.dtype, v.device, v.shape) != (one.dtype, one.device, one.shape) for v in values):
+        for place, value in zip(to, values, strict=True):
+            place.copy_(value)
+        return to
+    if len(values) > 1:
+        return torch.stack(values)
+    return values[0].unsqueeze(0) if values[0].is_contiguous() else to.copy_(values[0].unsqueeze(0))
 
 
 def root_mean_square(tensor: torch.Tensor) -> float:
@@ -71,6 +80,30 @@ def instability(own: torch.Tensor, exact: torch.Tensor) -> float:
         return math.inf
     _, norm, _, wide_norm, share = error_of(own, exact)
     return math.inf if share else max(norm, wide_norm) / CALM.get(own.dtype, CALM[torch.float32])
+
+
+def distances(before: Places, after: Places) -> Places:
+    return {name: after[name] - before[name] for name in after}
+
+
+@dataclasses.dataclass
+class Calls:
+    """Calls of a round whose inputs are made together, from one seed. Their tensors are equally far apart."""
+
+    places: list[Places]
+    seed: int
+    varied: bool
+    is_plain: bool
+
+    def add(self, places: Places, most: int) -> bool:
+        """Adds a call; False: it would be more than `most`, or its tensors lie elsewhere."""
+        if len(self.places) >= most:
+            return False
+        steps = [distances(*pair) for pair in itertools.pairwise([*self.places[-2:], places])]
+        if min(steps[0].values()) <= 0 or steps[-1] != steps[0]:
+            return False
+        self.places.append(places)
+        return True
 
 
 class Reference(Artifact):
@@ -91,6 +124,8 @@ class Reference(Artifact):
         self.trusted_double = False  # the double form was compared with the strict one
         self.keeps_kind = False  # NaN and infinity of the reference's own form count as right
         self.report = ""
+        self.together = TOGETHER_BYTES // max(1, self.bytes_of_call())  # calls whose inputs are made together
+        self.waiting: list[Calls] = []  # whose inputs are made when the round has no further call
         self.shortcuts: Iterator[dict[str, Any]] | None = None  # those that are still to be reported
 
     def entry(self, name: str) -> Callable[[list[int]], None]:
@@ -101,7 +136,7 @@ class Reference(Artifact):
             is_plain = name in PLAIN
             self.base = self.base or self.parameters_made(is_plain)
             varied = PLAIN.get(name, name) == VARIED
-            return lambda values: self.make_inputs(values, varied, is_plain)
+            return lambda values: self.wait(values, varied, is_plain)
         if name in (OWN, REFERENCE):
             return lambda values: self.run_own(values, name == OWN)
         if name == STRICT:
@@ -278,21 +313,32 @@ class Reference(Artifact):
         self.set_parameters(places, binding, self.copy)
         return flat(model(*placed(given)))
 
-    def make_inputs(self, values: list[int], varied: bool, is_plain: bool = False) -> None:
-        """Makes inputs and parameters, others in every call.
+    def wait(self, values: list[int], varied: bool, is_plain: bool) -> None:
+        """Adds a call whose inputs are to be made, to those before it if that is possible."""
+        places, seed = self.at(values)
+        last = self.waiting[-1] if self.waiting else None
+        if last is None or (last.varied, last.is_plain) != (varied, is_plain) or not last.add(places, self.together):
+            self.waiting.append(Calls([places], seed, varied, is_plain))
+
+    def make_waiting(self) -> None:
+        """Makes the inputs and parameters of all calls of the round, others for each.
 
         The inputs are the reference's own, or varied ones with structure. Parameters are near the constructor's.
         """
-        places, seed = self.at(values)
-        if not varied or is_plain:
-            return self.fill(places, seed, varied, NONE)
+        waiting, self.waiting = self.waiting, []
+        for calls in waiting:
+            level = self.level_for(calls.places[0]) if calls.varied and not calls.is_plain else NONE
+            self.fill(calls.places, calls.seed, calls.varied, level)
+
+    def level_for(self, places: Places) -> int:
+        """The level of structure of varied inputs."""
         if self.level is None and self.known_level is not None:
             self.level = self.known_level
             # Decides by the same inputs as level_that_fits() which tensors are varied, and along which axes.
-            self.fill(places, TRIAL_SEED, varied, self.level)
+            self.fill([places], TRIAL_SEED, True, self.level)
         if self.level is None:
             self.level = self.level_that_fits(places)
-        return self.fill(places, seed, varied, self.level)
+        return self.level
 
     def level_that_fits(self, places: Places) -> int:
         """The highest level of structure with which the reference's answers are finite and about as exact as without.
@@ -311,7 +357,7 @@ class Reference(Artifact):
         return NONE
 
     def instability_at(self, places: Places, level: int) -> float:
-        self.fill(places, TRIAL_SEED, True, level)
+        self.fill([places], TRIAL_SEED, True, level)
         if not self.structures:
             return 0.0  # nothing is varied, so all levels are the same
         self.prepare_double()
@@ -331,54 +377,71 @@ class Reference(Artifact):
             self.give_back()
 
     def put_varied(self, made: list[tuple[torch.Tensor, torch.Tensor]], level: int) -> None:
-        """Writes each value to its place. Tensors that may be varied get structure, and are scaled and mixed."""
+        """Writes the values to their places. Tensors that may be varied get structure, and are scaled and mixed."""
         if self.varied is None:
-            self.varied = [is_varied(in_form_of(*one)) for one in made]
+            self.varied = [is_varied(values[0]) for _, values in made]
         floats = [to for (to, _), is_so in zip(made, self.varied, strict=True) if is_so]
-        values = [in_form_of(*one) for one, is_so in zip(made, self.varied, strict=True) if is_so]
+        values = [values for (_, values), is_so in zip(made, self.varied, strict=True) if is_so]
         for (to, other), is_so in zip(made, self.varied, strict=True):
             if not is_so:
                 to.copy_(other)
         made.clear()
+        if not floats:
+            self.structures = self.structures or []
+            return
         if self.structures is None:
-            self.structures = [Structure(value) for value in values]
-        variation = Variation([to.shape for to in floats])
-        structure_all(floats, values, self.structures, level, variation.take_scales())
+            self.structures = [Structure(value[0]) for value in values]
+        calls = len(floats[0])
+        variation = Variation([to.shape[1:] for to in floats], calls)
+        all_levels = [structure.levels(level, calls) for structure in self.structures]
+        *tables, scales, weights = on_device([*all_levels, variation.scales, variation.weights], PLACE.device)
+        first_scales = torch.ones_like(scales) if variation.mixes else scales
+        for number, (structure, levels) in enumerate(zip(self.structures, tables, strict=True)):
+            structure.put(floats[number], values[number], level, levels, first_scales[number])
         values.clear()
-        variation.apply(floats)
+        if variation.mixes:
+            variation.apply(floats, scales, weights)
 
-    def fill(self, places: Places, seed: int, varied: bool, level: int) -> None:
-        """Makes the inputs and parameters of one call.
+    def fill(self, calls: list[Places], seed: int, varied: bool, level: int) -> None:
+        """Makes the inputs and parameters of these calls.
 
-        Rationale: for a small module this takes longer than the module, in every timed call. So it uses few operations,
-        and makes all parameters of a tensor together.
+        Rationale: to start an operation takes longer than a small one, and every timed call needs inputs. So each
+        operation does the work of all calls, and that of all parameters of a tensor.
         """
         PLACE.seed(seed)
-        made: list[tuple[torch.Tensor, torch.Tensor]] = []  # each tensor's place and value
+        made: list[tuple[torch.Tensor, torch.Tensor]] = []  # each tensor's places and values
 
-        def add(spec: Spec, value: Any) -> None:
+        def add(spec: Spec, values: list[Any]) -> None:
             if "tensor" in spec:
-                made.append((self.tensor(places, spec), torch.as_tensor(value)))
+                to = self.tensor_of_calls(calls, spec)
+                made.append((to, together(to, [torch.as_tensor(value) for value in values])))
             elif "list" in spec:
-                for one, inner in zip(spec["list"], value, strict=True):
+                for one, *inner in zip(spec["list"], *values, strict=True):
                     add(one, inner)
 
         with PLACE.device:
-            given = self.module.get_inputs()
-        for spec, value in zip(self.meta["inputs"], given, strict=True):
-            add(spec, value)
+            given = [self.module.get_inputs() for _ in calls]
+        for spec, *values in zip(self.meta["inputs"], *given, strict=True):
+            add(spec, values)
         del given
         if varied:
             self.put_varied(made, level)
         else:
-            for to, value in made:
-                to.copy_(value)
+            for to, values in made:
+                to.copy_(values)
         made.clear()
         self.give_back()
         assert self.base is not None
         parameters, others = self.base
         for name, (base, spread) in parameters.items():
-            to = ARENA.view(places[name], base.dtype, base.shape)
-            to.uniform_(0.9, 1.1).mul_(base).addcmul_(torch.randn_like(base), spread)
+            to = ARENA.views_at([places[name] for places in calls], base.dtype, list(base.shape))
+            noise = torch.randn(to.shape, dtype=to.dtype, device=to.device)
+            to.uniform_(0.9, 1.1).mul_(base).addcmul_(noise, spread)
         for parameter, base in others:
-            self.tensor(places, parameter).copy_(base)
+            self.tensor_of_calls(calls, parameter).copy_(base)
+
+    def tensor_of_calls(self, calls: list[Places], spec: Spec) -> torch.Tensor:
+        """A tensor of all these calls, with an axis for the calls before its own axes."""
+        dtype = DTYPES[spec["dtype"]]
+        at = spec.get("at", 0) * dtype.itemsize
+        return ARENA.views_at([places[spec["tensor"]] + at for places in calls], dtype, spec["shape"])

@@ -1,7 +1,8 @@
 """Gives inputs structure, so that a sample of the elements, or a part of an axis, says little about the whole.
 
 Every element is multiplied by a number from 0 to 1 and no element grows, so signs, zeros, and bounds such as those of
-probabilities stay. All amounts and places come from the seed of the call.
+probabilities stay. All amounts and places are random, and others for each call. The first axis of values, and of the
+places that they are written to, is that of the calls.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 import torch
 
-from module_values import count
+from module_values import count, shaped
 
 # Levels of structure: none; factors along each axis; also spikes; also a quiet part.
 NONE, MILD, MIDDLE, FULL = range(4)
@@ -70,83 +71,81 @@ class Structure:
 
     def view(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor with each long axis split in two. Elements at its end that fill no row of FINE are left out."""
-        for axis in reversed(range(tensor.dim())):
+        for axis in reversed(range(1, tensor.dim())):
             extent = tensor.shape[axis]
             if extent > LONG and not self.symmetric:
                 rows = extent // FINE
                 tensor = tensor.narrow(axis, 0, rows * FINE).unflatten(axis, (rows, FINE))
         return tensor
 
-    def levels(self, draws: Iterator[float], level: int) -> list[float]:
+    def levels(self, level: int, calls: int) -> list[list[float]]:
+        """For each call, the levels of the blocks of all axes. One call of rand, because each takes microseconds."""
+        draws = iter(torch.rand(calls * self.draws).tolist())
+        return [self.levels_of_call(level, draws) for _ in range(calls)]
+
+    def levels_of_call(self, level: int, draws: Iterator[float]) -> list[float]:
         """The levels of the blocks of all axes: a secret height each, and a secret quiet part of one or two axes."""
-        height = TREND[level] / len(self.axes)  # so that the sum is about the same for any number of axes
+        height = TREND[level] / max(1, len(self.axes))  # so that the sum is about the same for any number of axes
         all_levels = [2 ** (-height * next(draws)) for _ in range(sum(self.blocks))]
-        quiet_axes = min(QUIET_AXES, len(self.axes))
+        quiet_axes = min(QUIET_AXES, len(self.axes)) if level == FULL else 0
         which, size = next(draws), next(draws)
-        factor = 10 ** -((QUIET[0] + (QUIET[1] - QUIET[0]) * size) / quiet_axes)
-        for number in range(quiet_axes):
+        factor = 10 ** -((QUIET[0] + (QUIET[1] - QUIET[0]) * size) / max(1, quiet_axes))
+        for number in range(QUIET_AXES):
+            begin, length = next(draws), next(draws)
+            if number >= quiet_axes:
+                continue
             axis = (int(which * len(self.axes)) + number) % len(self.axes)
             blocks, before = self.blocks[axis], sum(self.blocks[:axis])
-            first, share = int(next(draws) * blocks), 0.4 + 0.2 * next(draws)
-            for block in range(max(1, round(share * blocks)) if level == FULL else 0):
+            first = int(begin * blocks)
+            for block in range(max(1, round((0.4 + 0.2 * length) * blocks))):
                 all_levels[before + (first + block) % blocks] *= factor
         return all_levels
 
-    def factors(self, draws: Iterator[float], level: int, device: torch.device) -> list[torch.Tensor]:
-        """The factors of each axis, shaped to multiply the view."""
-        levels = torch.tensor(self.levels(draws, level), device=device)
-        jitter = JITTER[level] / math.sqrt(len(self.axes))
-        every = torch.rand(len(self.block_of), device=device).mul_(-jitter).add_(1).mul_(levels[self.block_of])
-        parts = every.split([self.shape[axis] for axis in self.axes])
-        shaped = []
+    def factors(self, levels: torch.Tensor, level: int) -> list[torch.Tensor]:
+        """The factors of each axis, shaped to multiply the view. `levels`: of each call and block."""
+        jitter, calls = JITTER[level] / math.sqrt(len(self.axes)), levels.shape[0]
+        every = torch.rand(calls, len(self.block_of), device=levels.device)
+        every.mul_(-jitter).add_(1).mul_(levels[:, self.block_of])
+        parts = every.split([self.shape[axis] for axis in self.axes], dim=1)
+        each = []
         for axis, part in zip(self.axes, parts, strict=True):
-            shaped.append(part.view([-1 if at == axis else 1 for at in range(len(self.shape))]))
-        return [*shaped, shaped[-1].transpose(-1, -2)] if self.symmetric else shaped
+            each.append(part.view([calls, *[-1 if at == axis else 1 for at in range(len(self.shape))]]))
+        return [*each, each[-1].transpose(-1, -2)] if self.symmetric else each
 
     def masks(self, factors: list[torch.Tensor]) -> Iterator[torch.Tensor]:
         """Products of neighbouring factors, up to OUTER_MAX elements: each mask saves a pass over the tensor."""
         mask = None
         for factor in reversed(factors):
-            if mask is not None and mask.numel() * factor.numel() > OUTER_MAX:
+            if mask is not None and mask[0].numel() * factor[0].numel() > OUTER_MAX:
                 yield mask
                 mask = None
             mask = factor if mask is None else factor * mask
         yield mask
 
-    def put(self, to: torch.Tensor, value: torch.Tensor, draws: Iterator[float], level: int, scale: float) -> None:
-        """Writes `value` to `to`, scaled and with structure. `draws`: self.draws random numbers.
+    def put(
+        self, to: torch.Tensor, values: torch.Tensor, level: int, levels: torch.Tensor, scales: torch.Tensor
+    ) -> None:
+        """Writes the values to `to`, scaled and with structure. `levels`: as levels() has them; `scales`: of each call.
 
-        Both tensors are contiguous and have the same shape and type; they may be the same tensor. Rationale: each pass
-        over a large tensor takes milliseconds. So the copy also applies the first mask and the scale.
+        Both tensors have the same shape and type; they may be the same tensor. Each call's part is contiguous.
+        Rationale: each pass over a large tensor takes milliseconds. So the copy also applies the first mask and the
+        scales.
         """
+        scale = shaped(scales, values)
         if level == NONE or not self.axes:
-            torch.mul(value, scale, out=to)
+            torch.mul(values, scale, out=to)
             return
-        first, *others = self.masks(self.factors(draws, level, to.device))
+        first, *others = self.masks(self.factors(levels, level))
         if has_spikes := level >= MIDDLE and self.spikes > 0:
-            places = torch.randint(count(to.shape), (self.spikes,), device=to.device)
-            kept = value.view(-1)[places].mul_(scale)
+            places = torch.randint(count(to.shape[1:]), (len(to), self.spikes), device=to.device)
+            kept = values.view(len(to), -1).gather(1, places).mul_(shaped(scales, places))
         view = self.view(to)
         if view.numel() == to.numel():
-            torch.mul(self.view(value), first * scale, out=view)
+            torch.mul(self.view(values), first * shaped(scales, first), out=view)
         else:  # the view does not have all elements
-            torch.mul(value, scale, out=to)
+            torch.mul(values, scale, out=to)
             view.mul_(first)
         for mask in others:
             view.mul_(mask)
         if has_spikes:
-            to.view(-1)[places] = kept
-
-
-def structure_all(
-    places: list[torch.Tensor],
-    values: list[torch.Tensor],
-    structures: list[Structure],
-    level: int,
-    scales: list[float],
-) -> None:
-    """Writes the values to their places, each scaled and with a structure of its own."""
-    draws = iter(torch.rand(sum(structure.draws for structure in structures)).tolist())  # one call, as in Variation
-    for to, value, structure, scale in zip(places, values, structures, scales, strict=True):
-        own = iter([next(draws) for _ in range(structure.draws)])
-        structure.put(to, value, own, level, scale)
+            to.view(len(to), -1).scatter_(1, places, kept)

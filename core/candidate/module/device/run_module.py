@@ -37,6 +37,7 @@ import module_cache
 import module_extension
 from backend_functions import (
     FAILED_PRECONDITION,
+    FINISH,
     FLAGS,
     GET_KERNEL,
     INVALID_ARGUMENT,
@@ -164,6 +165,12 @@ class Candidate:
         if isinstance(self.artifact, Reference):
             self.artifact.give_back()
 
+    def finish(self) -> None:
+        """After the calls of a round: a reference makes the inputs of all calls together."""
+        if isinstance(self.artifact, Reference):
+            with torch.no_grad():
+                self.artifact.make_waiting()
+
     def observe(self, begins: int, words: int, size: int) -> None:
         """Before a call: watches it. After it: writes the counts, or the reference's report."""
         report = self.artifact.report if isinstance(self.artifact, Reference) else None
@@ -234,6 +241,7 @@ def main() -> int:
         open=OPEN(candidate.guarded(candidate.open_device)),
         trim=TRIM(candidate.trim),
         flags=FLAGS(lambda: candidate.flags),
+        finish=FINISH(candidate.guarded(candidate.finish)),
     )
     return run_candidate(library, backend, device, folders, functions)
 

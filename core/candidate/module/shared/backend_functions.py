@@ -17,6 +17,7 @@ OPEN = ctypes.CFUNCTYPE(I32, U32, POINTER, U64)
 TRIM = ctypes.CFUNCTYPE(None)
 FLAGS = ctypes.CFUNCTYPE(U32)
 LOAD_OPERATORS = ctypes.CFUNCTYPE(I32, U64, POINTER, U64, POINTER, U64)
+FINISH = ctypes.CFUNCTYPE(I32, POINTER, U64)
 OPERATE = ctypes.CFUNCTYPE(I32, U64, U32, POINTER, U64, U64, POINTER, U64)
 
 
@@ -35,6 +36,7 @@ class Functions(ctypes.Structure):
         ("flags", FLAGS),
         ("load_operators", LOAD_OPERATORS),
         ("operate", OPERATE),
+        ("finish", FINISH),
     )
 
 

@@ -54,40 +54,58 @@ def is_varied(tensor: torch.Tensor) -> bool:
     return tensor.is_floating_point() and tensor.numel() > 0 and not torch.equal(some, some.round())
 
 
+def shaped(numbers: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+    """One number for each call, shaped to multiply a tensor whose first axis is that of the calls."""
+    return numbers.view([-1, *[1] * (tensor.dim() - 1)])
+
+
 class Variation:
     """Changes the distribution of tensors by secret amounts, so that no answer follows from the distribution alone.
 
     Tensors are scaled down, and tensors of one shape are mixed. Some stay as they are, never all. Values keep their
-    sign and stay within their bounds.
+    sign and stay within their bounds. The first axis of each tensor is that of the calls: each has amounts of its own.
     """
 
-    def __init__(self, shapes: list[torch.Size]) -> None:
+    def __init__(self, shapes: list[torch.Size], calls: int) -> None:
+        """`shapes`: of the tensors, without the axis of the calls."""
         pairs = [(i, j) for i in range(len(shapes)) for j in range(i) if shapes[i] == shapes[j]]
-        draws = iter(torch.rand(2 * (len(pairs) + len(shapes) + 1)).tolist())  # one call: each takes microseconds
+        # One call of rand, because each takes microseconds.
+        draws = iter(torch.rand((1 + calls) * (len(pairs) + len(shapes)) + 2).tolist())
         mixed, scaled = some_of(pairs, draws), some_of(range(len(shapes)), draws)
-        self.mixes: list[dict[int, float]] = []  # for each tensor: weights of earlier tensors
-        self.scales: list[float] = []  # for each tensor; applied after mixing
-        for i in range(len(shapes)):
-            self.mixes.append({j: 0.5 * next(draws) for j in range(i) if (i, j) in mixed})
-            self.scales.append(0.25 + 0.75 * next(draws) if i in scaled else 1.0)
+        self.mixes = [pair for pair in pairs if pair in mixed]  # in the order of the first, which gets of the second
+        self.weights = [[0.5 * next(draws) for _ in range(calls)] for _ in self.mixes]  # of the second, for each call
+        self.scales = [  # for each tensor and call; applied after mixing
+            [0.25 + 0.75 * next(draws) if i in scaled else 1.0 for _ in range(calls)] for i in range(len(shapes))
+        ]
 
-    def take_scales(self) -> list[float]:
-        """Returns scales for the caller to apply; apply() then skips them. If tensors are mixed, all are 1."""
-        if any(self.mixes):
-            return [1.0] * len(self.scales)
-        taken, self.scales = self.scales, [1.0] * len(self.scales)
-        return taken
-
-    def apply(self, floats: list[torch.Tensor]) -> None:
-        """Mixes and scales the tensors in place."""
-        for tensor, mixes, scale in zip(floats, self.mixes, self.scales, strict=True):
-            for j, weight in mixes.items():
-                tensor.lerp_(floats[j].to(tensor.dtype), weight)
-            if scale != 1:
-                tensor.mul_(scale)
+    def apply(self, floats: list[torch.Tensor], scales: torch.Tensor, weights: torch.Tensor) -> None:
+        """Mixes and scales the tensors in place. `scales`, `weights`: self.scales and self.weights on their device."""
+        weight_of = dict(zip(self.mixes, weights, strict=True))
+        for i, tensor in enumerate(floats):
+            for j in range(i):
+                if (i, j) in weight_of:
+                    weight = shaped(weight_of[i, j], tensor).to(tensor.dtype)
+                    tensor.lerp_(floats[j].to(tensor.dtype), weight)
+            tensor.mul_(shaped(scales[i], tensor))
 
 
 def some_of(things: Sequence[T], draws: Iterator[float]) -> set[T]:
     """About three of four of the things, and at least one."""
     sure = int(next(draws) * len(things))
     return {thing for at, thing in enumerate(things) if next(draws) < 0.75 or at == sure}
+
+
+def on_device(tables: list[list[list[float]]], device: torch.device) -> list[torch.Tensor]:
+    """The tables, as one tensor each.
+
+    Rationale: a copy to a device waits for it, and for the work of other processes there. So there is one copy for all,
+    from pinned memory, which does not wait.
+    """
+    given = [number for table in tables for row in table for number in row]
+    numbers = torch.tensor(given, pin_memory=device.type != "cpu").to(device, non_blocking=True)
+    made, at = [], 0
+    for table in tables:
+        shape = len(table), len(table[0]) if table else 0
+        made.append(numbers[at : at + count(shape)].view(shape))
+        at += count(shape)
+    return made

@@ -45,7 +45,7 @@ StoredRounds::~StoredRounds() {
 
 Result<PreparedRound> StoredRounds::prepare(std::uint64_t secret, std::vector<std::size_t> families,
                                             std::uint64_t at) {
-  return prepare_timed(m_.input, secret, std::move(families), at);
+  return prepare_timed(m_.input, {secret, std::move(families), at});
 }
 
 /// Rationale: the host code of a module runs on, and could change outputs between the end of the round and the comparison, and
