@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "model/flags.hpp"
+
 namespace hone {
 namespace {
 
@@ -15,7 +17,7 @@ Value flagged() {
   Verdict verdict = sample_verdict(Outcome::kCorrect, 2);
   verdict.speedup->low = 1.1;
   verdict.speedup->high = 3.4;
-  verdict.speedup->flags = {"noisy"};
+  verdict.speedup->add_flag(flags::kNoisy);
   return sample_episode({sample_turn(verdict)}, false);
 }
 

@@ -1,11 +1,11 @@
 // The rules for a confirmation run, and for the run that counts.
 #include "evaluate/confirmation.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "judge/timing/round_times.hpp"
 #include "model/caught.hpp"
+#include "model/flags.hpp"
 
 namespace hone {
 namespace {
@@ -30,14 +30,11 @@ std::string number(double value) {
 
 std::string key_of(const Task& task) { return task.dataset + "/" + task.id; }
 
-bool is_noisy(const Speedup& speedup) {
-  return std::find(speedup.flags.begin(), speedup.flags.end(), "noisy") != speedup.flags.end();
-}
-
 /// Whether two measurements differ by more than their intervals. Rationale: other load must not turn an
 /// honest submission into a cheat; the slower figure counts in any case.
 bool apart(const Speedup& x, const Speedup& y) {
-  return (x.low > y.high || y.low > x.high) && !is_noisy(x) && !is_noisy(y);
+  return (x.low > y.high || y.low > x.high) && !x.has_flag(flags::kNoisy) &&
+         !y.has_flag(flags::kNoisy);
 }
 
 enum class Agreement { kNone, kByNoise, kByValue };
@@ -49,6 +46,29 @@ Agreement agreement(const Speedup& x, const Speedup& y) {
   const Speedup& fast = x.value <= y.value ? y : x;
   if (slow.value >= kAgrees * fast.value) return Agreement::kByValue;
   return slow.high >= fast.value ? Agreement::kByNoise : Agreement::kNone;
+}
+
+/// The verdict of two runs.
+Verdict settle(Verdict first, Verdict second, bool kept_process) {
+  const bool measured = second.correct() && second.speedup.has_value();
+  const Agreement agreed = measured ? agreement(*first.speedup, *second.speedup) : Agreement::kNone;
+  const bool beyond_noise = measured && apart(*first.speedup, *second.speedup);
+  const bool lower_first = measured && first.speedup->value < second.speedup->value;
+  // Rationale: a submission can widen the second interval with a few slow rounds.
+  const bool first_counts = !kept_process && (lower_first || agreed == Agreement::kByValue);
+  Verdict counts = first_counts ? std::move(first) : std::move(second);
+  if (agreed != Agreement::kNone) {
+    counts.second_look = "agreed";
+    return counts;
+  }
+  if (counts.speedup) {
+    counts.speedup->add_flag(flags::kSecondLookDisagrees);
+  } else {
+    counts.reason += ", in a confirmation run";
+  }
+  counts.second_look = "disagreed";
+  if (!kept_process && (!measured || beyond_noise)) counts.caught = caught::kSecondLook;
+  return counts;
 }
 
 }  // namespace
@@ -94,26 +114,9 @@ void Suspicions::remember(const Task& task, const Verdict& verdict) {
   if (best.is_exceeded_by(*verdict.speedup)) best = {verdict.speedup->value, verdict.speedup->high};
 }
 
-Verdict settle(Verdict first, Verdict second, bool kept_process) {
-  const bool measured = second.correct() && second.speedup.has_value();
-  const Agreement agreed = measured ? agreement(*first.speedup, *second.speedup) : Agreement::kNone;
-  const bool beyond_noise = measured && apart(*first.speedup, *second.speedup);
-  const bool lower_first = measured && first.speedup->value < second.speedup->value;
-  // Rationale: a submission can widen the second interval with a few slow rounds.
-  const bool first_counts = !kept_process && (lower_first || agreed == Agreement::kByValue);
-  Verdict counts = first_counts ? std::move(first) : std::move(second);
-  if (agreed != Agreement::kNone) {
-    counts.second_look = "agreed";
-    return counts;
-  }
-  if (counts.speedup) {
-    counts.speedup->flags.push_back("second_look_disagrees");
-  } else {
-    counts.reason += ", in a confirmation run";
-  }
-  counts.second_look = "disagreed";
-  if (!kept_process && (!measured || beyond_noise)) counts.caught = caught::kSecondLook;
-  return counts;
+Verdict final_verdict(Verdict first, std::optional<Verdict> confirmation, bool kept_process) {
+  if (!confirmation) return first;
+  return settle(std::move(first), std::move(*confirmation), kept_process);
 }
 
 }  // namespace hone

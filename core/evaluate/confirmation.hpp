@@ -1,7 +1,8 @@
-// Confirmation: which verdicts need a second run, and the verdict of two runs.
+// Confirmation: which verdicts need a second run, and the final verdict of a step.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/mutex.hpp"
@@ -14,7 +15,7 @@ namespace hone {
 /// the limits of the hardware; or if it is a new best from a process that earlier submissions have used. [any thread]
 ///
 ///   if (std::string doubt = suspicions.doubt(task, first, bytes, kept_process); !doubt.empty())
-///     verdict = settle(first, judge_again());
+///     verdict = final_verdict(first, judge_again());
 class Suspicions {
  public:
   /// 0: no such limit; both 0: no verdict is doubted.
@@ -41,8 +42,13 @@ class Suspicions {
   std::map<std::string, Best> best_ HONE_GUARDED_BY(mutex_);  ///< by dataset and task
 };
 
-/// The verdict that counts: the first if both agree; else the one that failed, or the slower one.
-/// `kept_process`: earlier submissions have used the first run's process; then the confirmation run counts.
-Verdict settle(Verdict first, Verdict second, bool kept_process = false);
+/// The verdict of a step. `confirmation`: of the confirmation run, if there was one; then the first counts if both agree,
+/// else the one that failed, or the slower one. `kept_process`: earlier submissions have used the first run's process; then
+/// the confirmation run counts.
+///
+/// Nothing is evaluated again after this. So it is the place for an outcome that is derived from a correct verdict, such
+/// as from its speedup and flags: there it can neither cause another evaluation nor make two runs disagree.
+Verdict final_verdict(Verdict first, std::optional<Verdict> confirmation = std::nullopt,
+                      bool kept_process = false);
 
 }  // namespace hone

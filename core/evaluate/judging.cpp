@@ -10,6 +10,7 @@
 #include "evaluate/dry_run.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"
+#include "model/flags.hpp"
 
 namespace hone {
 namespace {
@@ -57,24 +58,29 @@ std::optional<Result<Verdict>> Judging::judge(Device& device, Job& job) {
   const bool kept_process = ended.last.circumstances.kept_process;
   const bool confirms = ended.decision.next == Next::kConfirm;
   const std::string doubt = ended.doubt;
-  Result<Verdict> verdict = verdict_of_run(device, job, std::move(ended));
-  if (verdict && confirms) {
+  Result<Verdict> first = verdict_of_run(device, job, std::move(ended));
+  if (!first) return first;
+  std::optional<Verdict> confirmed;
+  if (confirms) {
     job.times.second_look_s = monotonic_s();
     Ended confirmation = run(device, job_of(job, RunKind::kConfirmation),
                              begin_run(RunKind::kConfirmation, job.mode));
     Result<Verdict> second = verdict_of_run(device, job, std::move(confirmation));
     if (!second) return Result<Verdict>(second.error().in("confirmation run"));
-    verdict = settle(std::move(*verdict), std::move(*second), kept_process);
+    confirmed = std::move(*second);
+  }
+  Verdict verdict = final_verdict(std::move(*first), std::move(confirmed), kept_process);
+  if (confirms) {
     const std::string words = "episode " + s.episode + ", client '" + s.client + "', task " +
                               s.task->id + ": " + doubt + "; a confirmation run " +
-                              verdict->second_look;
-    const bool agreed = verdict->second_look == "agreed";
-    agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + verdict->reason);
+                              verdict.second_look;
+    const bool agreed = verdict.second_look == "agreed";
+    agreed ? log_info("evaluate", words) : log_warning("evaluate", words + ": " + verdict.reason);
   }
   // A profile is not scored, so it must not raise the threshold of scored submissions.
-  if (verdict && !job.tool && options_.measure.defences.holds(Defence::kSecondLook))
-    suspicions_.remember(*s.task, *verdict);
-  return verdict;
+  if (!job.tool && options_.measure.defences.holds(Defence::kSecondLook))
+    suspicions_.remember(*s.task, verdict);
+  return Result<Verdict>(std::move(verdict));
 }
 
 /// Evaluates until the rules end the run.
@@ -151,7 +157,7 @@ Result<Verdict> Judging::verdict_of_run(Device& device, const Job& job, Ended en
                   : verdict_of_provocation(result.error().message);
   }
   Verdict verdict = std::move(*ended.scored);
-  if (ended.history.failed_itself && verdict.speedup) verdict.speedup->flags.push_back("retried");
+  if (ended.history.failed_itself && verdict.speedup) verdict.speedup->add_flag(flags::kRetried);
   if (const auto kind = result->judgement.hindered;
       job.mode == Mode::kModuleOnDevice && kind && builds_extensions(job.built->artifact))
     HONE_TRY(builds_.check_extensions(*kind));

@@ -1,7 +1,6 @@
 // Converts the end of a build, a dry run or a judgement to an outcome and a reason for the author.
 #include "evaluate/verdicts.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include "evaluate/diagnostics.hpp"
 #include "evaluate/reruns.hpp"
 #include "model/caught.hpp"
+#include "model/flags.hpp"
 
 namespace hone {
 namespace {
@@ -190,8 +190,7 @@ Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witne
 Result<Verdict> unless_noise(Verdict verdict) {
   if (!verdict.speedup) return verdict;
   const Speedup& speedup = *verdict.speedup;
-  const auto& flags = speedup.flags;
-  if (std::find(flags.begin(), flags.end(), kMachineNoisy) == flags.end()) return verdict;
+  if (!speedup.has_flag(flags::kMachineNoisy)) return verdict;
   char words[280];
   std::snprintf(
       words, sizeof words,

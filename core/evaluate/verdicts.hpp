@@ -28,7 +28,7 @@ Result<Verdict> verdict_of_judgement(const DeviceResult& result);
 /// rejected. `dry_run`: the second witness, if there is one.
 Verdict with_policy(const Task& task, Verdict verdict, const std::optional<Witnessed>& dry_run);
 
-/// The verdict. If the judge has flagged its speedup kMachineNoisy, an error instead: noise must not be rewarded.
+/// The verdict. If the judge has flagged its speedup flags::kMachineNoisy, an error instead: noise must not be rewarded.
 Result<Verdict> unless_noise(Verdict verdict);
 
 /// The verdict of a submission that provoked a fault of ours twice, when all else works: `crashed`, or `out_of_memory`

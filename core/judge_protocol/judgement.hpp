@@ -37,10 +37,6 @@ struct EnumNames<Ending> {
   static_assert(are_complete(kNames, Ending::kNotLaunchable));
 };
 
-/// Flag of a speedup that could not be measured because the machine was too noisy. The host measures again, and does not
-/// score it.
-inline constexpr char kMachineNoisy[] = "machine_noisy";
-
 /// Whose code a round ran that did not end well. `kNone`: the judge's own, or no round failed. `kKeptProcess`: a kept process
 /// that failed the known answer; nothing of the submission was run.
 enum class Culprit { kNone, kSubmission, kBaseline, kReference, kKeptProcess };

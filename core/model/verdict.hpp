@@ -31,10 +31,11 @@ struct EnumNames<VerdictStage> {
   static_assert(are_complete(kNames, VerdictStage::kDone));
 };
 
-/// Ordered from worst to best; the web page lists them in reverse. A new outcome is a value here with its row in
-/// kOutcomes, the code in evaluate/verdicts.cpp that chooses it, its template in envs/kernel_refine/templates, and its name
-/// in clients/python/src/hone/types.py. If it can be built, it is also in kBuilt (core/include/hone/plugin/reward.hpp).
-/// tests/repo/lists_test.py names the pages that list outcomes. A colour (core/web/page/style.css) is optional.
+/// Ordered from worst to best; the web page lists them in reverse. A new outcome is a value here with its row in kOutcomes,
+/// the code that chooses it, its template in envs/kernel_refine/templates, and its name in clients/python/src/hone/types.py.
+/// evaluate/verdicts.cpp chooses outcomes of one evaluation; final_verdict() in evaluate/confirmation.cpp turns a correct verdict
+/// into another. All else follows from the row: each outcome but `correct` counts as not correct, for rewards, clients and
+/// reports. tests/repo/lists_test.py names what is missing, pages included. A colour (core/web/page/style.css) is optional.
 enum class Outcome {
   kNoCode,
   kRejected,
@@ -52,25 +53,31 @@ struct OutcomeRow {
   std::string_view name;  ///< in the journal, on the wire, in rewards and templates
   std::string_view meaning;
   VerdictStage stage;  ///< of the sample in `hone verdicts`; a submission can end at another stage
+  /// For rewards. kByStage: a submission that got past its build counts as built; plugin::Turn::built() must list the name.
+  enum Built { kNeverBuilt, kByStage } built;
 };
 inline constexpr OutcomeRow kOutcomes[] = {
-    {Outcome::kNoCode, "no_code", "the response contains no code", VerdictStage::kResponse},
+    {Outcome::kNoCode, "no_code", "the response contains no code", VerdictStage::kResponse,
+     OutcomeRow::kNeverBuilt},
     {Outcome::kRejected, "rejected",
      "refused by a rule: a source too long or binary, no plan or no own kernel where one is "
      "required",
-     VerdictStage::kResponse},
-    {Outcome::kBuildFailed, "build_failed", "the compiler reported errors", VerdictStage::kBuild},
+     VerdictStage::kResponse, OutcomeRow::kNeverBuilt},
+    {Outcome::kBuildFailed, "build_failed", "the compiler reported errors", VerdictStage::kBuild,
+     OutcomeRow::kNeverBuilt},
     {Outcome::kCrashed, "crashed",
      "the process ended by a signal or an exit, raised an exception, or broke its protocol",
-     VerdictStage::kCheck},
-    {Outcome::kTimedOut, "timed_out", "exceeded the task's time limit", VerdictStage::kCheck},
+     VerdictStage::kCheck, OutcomeRow::kByStage},
+    {Outcome::kTimedOut, "timed_out", "exceeded the task's time limit", VerdictStage::kCheck,
+     OutcomeRow::kByStage},
     {Outcome::kOutOfMemory, "out_of_memory", "exceeded the task's memory limit",
-     VerdictStage::kCheck},
+     VerdictStage::kCheck, OutcomeRow::kByStage},
     {Outcome::kWrong, "wrong", "an output is outside its tolerance, or other memory was written",
-     VerdictStage::kCheck},
+     VerdictStage::kCheck, OutcomeRow::kByStage},
     {Outcome::kCheated, "cheated", "a measurement that only cheating can explain",
-     VerdictStage::kMeasure},
-    {Outcome::kCorrect, "correct", "all outputs are within their tolerances", VerdictStage::kDone},
+     VerdictStage::kMeasure, OutcomeRow::kNeverBuilt},
+    {Outcome::kCorrect, "correct", "all outputs are within their tolerances", VerdictStage::kDone,
+     OutcomeRow::kByStage},
 };
 
 template <>
@@ -117,9 +124,16 @@ struct Speedup {
   double baseline_us = 0;          ///< per call, the baseline
   int rounds = 0;                  ///< long rounds of the submission
   int calls = 0;                   ///< calls of the entry per round
-  std::vector<std::string> flags;  ///< "single_rounds_disagree", "noisy", …
+  std::vector<std::string> flags;  ///< of model/flags.hpp
   double floor_us = 0;             ///< time of an empty round, which is subtracted from each round
   double marked_us = 0;  ///< time of a call by the device's own clock, if requested; else 0
+
+  bool has_flag(std::string_view flag) const {
+    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  }
+  void add_flag(std::string_view flag) {
+    if (!has_flag(flag)) flags.emplace_back(flag);
+  }
 };
 
 struct Verdict {
@@ -129,8 +143,9 @@ struct Verdict {
   std::string diagnostics;  ///< compiler output, limited to messages about the submission
   std::string signal;       ///< "SIGSEGV", …; empty if no signal ended the process
   std::optional<Mismatch> mismatch;
-  std::optional<Speedup> speedup;  ///< of a correct submission that was timed
-  std::optional<Work> work;        ///< of a correct module, as reported by its process
+  std::optional<Speedup>
+      speedup;               ///< of a submission that was timed, because its outputs were correct
+  std::optional<Work> work;  ///< of a correct module, as reported by its process
   /// "queue", "build", "prepare" (reference and baseline), "load", "check", "measure", "total"
   std::map<std::string, double> stage_ms;
   /// The class of cheating that a defence caught, "forbidden_call", …; empty if none did. docs/verdicts.md

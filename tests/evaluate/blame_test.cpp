@@ -5,6 +5,7 @@
 
 #include "evaluate/reruns.hpp"
 #include "evaluate/verdicts.hpp"
+#include "model/flags.hpp"
 
 namespace hone {
 namespace {
@@ -61,9 +62,9 @@ TEST(Blame, SpeedupOfANoisyMachine_IsNoVerdict) {
   verdict.speedup.emplace();
   verdict.speedup->low = 0.3;
   verdict.speedup->high = 2.3;
-  verdict.speedup->flags = {"noisy"};
+  verdict.speedup->flags = {flags::kNoisy};
   EXPECT_TRUE(unless_noise(verdict)) << "it may be the submission that is";
-  verdict.speedup->flags.emplace_back(kMachineNoisy);
+  verdict.speedup->flags.emplace_back(flags::kMachineNoisy);
   const auto noise = unless_noise(verdict);
   ASSERT_FALSE(noise);
   EXPECT_EQ(noise.error().code, Code::kUnavailable);

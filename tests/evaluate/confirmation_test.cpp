@@ -1,9 +1,10 @@
-// Which verdicts get a confirmation run, and which of the two runs counts.
+// Which verdicts get a confirmation run, and the final verdict of a step.
 #include "evaluate/confirmation.hpp"
 
 #include <gtest/gtest.h>
 
 #include "model/caught.hpp"
+#include "model/flags.hpp"
 
 namespace hone {
 namespace {
@@ -112,67 +113,91 @@ TEST(Suspicions, GainsBelowTenPerCentWithOverlappingIntervals_AreNoNewBestAndDoN
   EXPECT_TRUE(is_doubted(1.66, 0.5)) << "a tenth more than the best";
 }
 
-TEST(Settle, NoiseOfTheFasterRun_ExcusesNothing) {
-  EXPECT_EQ(settle(winner(1.9, kSlow, 0.6), winner(0.99)).second_look, "disagreed");
+TEST(FinalVerdict, OneRun_KeepsItsOutcome) {
+  for (const OutcomeRow& row : kOutcomes) {
+    Verdict first = winner(3);
+    first.outcome = row.outcome;
+    const Verdict verdict = final_verdict(first);
+    EXPECT_EQ(verdict_to_value(verdict), verdict_to_value(first)) << row.name;
+  }
+}
+
+TEST(FinalVerdict, ConfirmationWithAnotherOutcome_Counts) {
+  for (const OutcomeRow& row : kOutcomes) {
+    if (row.outcome == Outcome::kCorrect) continue;
+    Verdict second;
+    second.outcome = row.outcome;
+    for (const bool kept_process : {false, true}) {
+      const Verdict verdict = final_verdict(winner(12), second, kept_process);
+      EXPECT_EQ(verdict.outcome, row.outcome) << row.name;
+      EXPECT_EQ(verdict.second_look, "disagreed") << row.name;
+      EXPECT_EQ(verdict.caught, kept_process ? "" : caught::kSecondLook) << row.name;
+    }
+  }
+}
+
+TEST(FinalVerdict, NoiseOfTheFasterRun_ExcusesNothing) {
+  EXPECT_EQ(final_verdict(winner(1.9, kSlow, 0.6), winner(0.99)).second_look, "disagreed");
 }
 
 /// Some of its own rounds are slow in the confirmation run, which widens its interval.
-TEST(Settle, NoisyConfirmation_CountsAsTheSlowerRun) {
+TEST(FinalVerdict, NoisyConfirmation_CountsAsTheSlowerRun) {
   Verdict second = winner(0.9);
   second.speedup->high = 4;
-  const Verdict verdict = settle(winner(2.5), second);
+  const Verdict verdict = final_verdict(winner(2.5), second);
   EXPECT_EQ(verdict.speedup->value, 0.9);
   EXPECT_EQ(verdict.second_look, "agreed");
 }
 
-TEST(Settle, FirstRunInAKeptProcess_TheConfirmationCounts) {
-  const Verdict agreed = settle(winner(1.3), winner(1.2), true);
+TEST(FinalVerdict, FirstRunInAKeptProcess_TheConfirmationCounts) {
+  const Verdict agreed = final_verdict(winner(1.3), winner(1.2), true);
   EXPECT_EQ(agreed.speedup->value, 1.2);
   EXPECT_EQ(agreed.second_look, "agreed");
-  const Verdict disagreed = settle(winner(1.2), winner(2.4), true);
+  const Verdict disagreed = final_verdict(winner(1.2), winner(2.4), true);
   EXPECT_EQ(disagreed.speedup->value, 2.4);
   EXPECT_EQ(disagreed.second_look, "disagreed");
   EXPECT_EQ(disagreed.caught, "") << "it may have been another's doing";
 }
 
-TEST(Settle, RunsAgree_TheFirstCounts) {
-  const Verdict verdict = settle(winner(12), winner(9));
+TEST(FinalVerdict, RunsAgree_TheFirstCounts) {
+  const Verdict verdict = final_verdict(winner(12), winner(9));
   EXPECT_EQ(verdict.speedup->value, 12);
   EXPECT_EQ(verdict.second_look, "agreed");
   EXPECT_EQ(verdict.caught, "");
-  EXPECT_EQ(settle(winner(12), winner(6, kSlow, 1)).second_look, "agreed") << "intervals meet";
+  EXPECT_EQ(final_verdict(winner(12), winner(6, kSlow, 1)).second_look, "agreed")
+      << "intervals meet";
 }
 
-TEST(Settle, RunsDisagree_TheSlowerCounts) {
+TEST(FinalVerdict, RunsDisagree_TheSlowerCounts) {
   for (const auto& [a, b] : {std::pair(12.0, 3.0), std::pair(3.0, 12.0)}) {
-    const Verdict verdict = settle(winner(a), winner(b));
+    const Verdict verdict = final_verdict(winner(a), winner(b));
     EXPECT_EQ(verdict.outcome, Outcome::kCorrect);
     EXPECT_EQ(verdict.speedup->value, 3);
-    EXPECT_EQ(verdict.speedup->flags, std::vector<std::string>{"second_look_disagrees"});
+    EXPECT_EQ(verdict.speedup->flags, std::vector<std::string>{flags::kSecondLookDisagrees});
     EXPECT_EQ(verdict.second_look, "disagreed");
     EXPECT_EQ(verdict.caught, caught::kSecondLook);
   }
 }
 
-TEST(Settle, OneRunFailed_ThatOneCounts) {
+TEST(FinalVerdict, OneRunFailed_ThatOneCounts) {
   Verdict wrong;
   wrong.outcome = Outcome::kWrong;
   wrong.reason = "output out is wrong for n=8";
-  const Verdict verdict = settle(winner(12), wrong);
+  const Verdict verdict = final_verdict(winner(12), wrong);
   EXPECT_EQ(verdict.outcome, Outcome::kWrong);
   EXPECT_EQ(verdict.reason, "output out is wrong for n=8, in a confirmation run");
   EXPECT_EQ(verdict.second_look, "disagreed");
   EXPECT_EQ(verdict.caught, caught::kSecondLook);
 }
 
-TEST(Settle, DifferenceWithinNoise_AccusesNobody) {
+TEST(FinalVerdict, DifferenceWithinNoise_AccusesNobody) {
   Verdict noisy = winner(12);
-  noisy.speedup->flags = {"noisy"};
-  const Verdict one = settle(noisy, winner(3));
+  noisy.speedup->flags = {flags::kNoisy};
+  const Verdict one = final_verdict(noisy, winner(3));
   EXPECT_EQ(one.second_look, "disagreed");
   EXPECT_EQ(one.speedup->value, 3) << "the lower one counts all the same";
   EXPECT_EQ(one.caught, "");
-  EXPECT_EQ(settle(winner(3, kSlow, 0.5), winner(1.9)).caught, "") << "their intervals meet";
+  EXPECT_EQ(final_verdict(winner(3, kSlow, 0.5), winner(1.9)).caught, "") << "their intervals meet";
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+
 namespace hone::tritonforge {
 namespace {
 
@@ -92,6 +95,7 @@ TEST(TritonForgeWords, EachOutcome_HasTritonForgesReply) {
     bool compiled;
     const char* key;
   };
+  std::set<std::string_view> replied = {outcome_name(Outcome::kCorrect)};  // the next test
   for (const Case& one : std::initializer_list<Case>{
            {Outcome::kNoCode, VerdictStage::kResponse, false, "compilation_error"},
            {Outcome::kRejected, VerdictStage::kResponse, false, "compilation_error"},
@@ -102,6 +106,7 @@ TEST(TritonForgeWords, EachOutcome_HasTritonForgesReply) {
            {Outcome::kOutOfMemory, VerdictStage::kCheck, true, "runtime_error"},
            {Outcome::kWrong, VerdictStage::kCheck, true, "correctness_issue"},
            {Outcome::kCheated, VerdictStage::kMeasure, true, "correctness_issue"}}) {
+    replied.insert(outcome_name(one.outcome));
     const Value said = reply(one.outcome, one.stage);
     EXPECT_EQ(said.find("compiled")->as_bool(), one.compiled) << one.key;
     EXPECT_FALSE(said.find("correctness")->as_bool());
@@ -113,6 +118,8 @@ TEST(TritonForgeWords, EachOutcome_HasTritonForgesReply) {
     EXPECT_EQ(metadata->find(std::string(one.key) + "_name")->as_string(),
               outcome_name(one.outcome));
   }
+  for (const OutcomeRow& row : kOutcomes)
+    EXPECT_EQ(replied.count(row.name), 1u) << row.name << ": add a case";
 }
 
 TEST(TritonForgeWords, MissingTime_IsNotInvented) {

@@ -101,6 +101,15 @@ TEST(Feedback, Modules_HaveTheirOwnTemplates) {
   EXPECT_EQ(text.find("__restrict"), std::string::npos);
 }
 
+TEST(Feedback, EachOutcome_HasAGoldenFile) {
+  for (const OutcomeRow& row : kOutcomes) {
+    if (row.outcome == Outcome::kCorrect) continue;  // its golden files have the templates' names
+    const std::string file = std::string(row.name) + ".md";
+    EXPECT_TRUE(std::filesystem::exists(test::source_dir() / "tests/kernel_refine/golden" / file))
+        << file << ": add a test of the outcome's template to this file";
+  }
+}
+
 TEST(Feedback, NoCode_MatchesTheGoldenFile) {
   expect_golden("no_code",
                 of(Outcome::kNoCode, "looked for a fenced block; found none").feedback());

@@ -37,7 +37,9 @@ class Lists(unittest.TestCase):
         self.assertEqual(unsplit, set(), "name a test Suite, Condition_Result")
 
     def test_outcomes(self) -> None:
-        names = set(re.findall(r'\{Outcome::k\w+,\s*"(\w+)"', text("core/model/verdict.hpp")))
+        table = part("core/model/verdict.hpp", "kOutcomes[] = {", "\n};")
+        rows = re.findall(r'\{Outcome::k\w+,\s*"(\w+)".*?OutcomeRow::(\w+)\}', table, re.DOTALL)
+        names = {name for name, _ in rows}
         self.assertIn("correct", names)
         typed = part("clients/python/src/hone/types.py", "Outcome = Literal[", "]")
         self.assertEqual(set(re.findall(r'"(\w+)"', typed)), names)
@@ -46,8 +48,7 @@ class Lists(unittest.TestCase):
             self.assertIn(name, names)
             self.assertEqual(len(re.findall(rf"--o-{name}: #", style)), 2, f"{name}: in the light and in the dark")
         built = part("core/include/hone/plugin/reward.hpp", "kBuilt[] = {", "}")
-        unbuilt = {"no_code", "rejected", "build_failed", "cheated"}  # a new outcome is in one of the two
-        self.assertEqual(names - set(re.findall(r'"(\w+)"', built)), unbuilt)
+        self.assertEqual(set(re.findall(r'"(\w+)"', built)), {name for name, kind in rows if kind == "kByStage"})
         self.assertEqual(row("docs/verdicts.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/plugins-abi.md", "| `outcome` |"), names)
         self.assertEqual(row("docs/migration/kernelgym.md", "| `compiled`, `correctness` | `verdict.outcome`"), names)
@@ -72,7 +73,13 @@ class Lists(unittest.TestCase):
         table = part("docs/verdicts.md", "## What was caught", "\n## ")
         self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) - {"caught"}, names)
 
-    def test_bounds_of_flags(self) -> None:
+    def test_flags(self) -> None:
+        constants = dict(re.findall(r'constexpr char (k\w+)\[\] = "(\w+)";', text("core/model/flags.hpp")))
+        listed = re.findall(r"k\w+", part("core/model/flags.hpp", "kAll[] = {", "}"))
+        names = {constants[constant] for constant in listed}
+        self.assertEqual(set(constants.values()) - names, {"machine_noisy"})  # a verdict never has it
+        table = part("docs/verdicts.md", "## Flags of a speedup", "\n## ")
+        self.assertEqual(set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)), names)
         code = text("core/judge/timing/speedup.cpp")
         for constant, flag in (("kNoisyWidth", "noisy"), ("kFloorUnsteady", "floor_unsteady")):
             (bound,) = re.findall(rf"\b{constant} = ([\d.]+);", code)

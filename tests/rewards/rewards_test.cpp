@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "model/flags.hpp"
 #include "model/verdict.hpp"
 #include "plugin/fixtures.hpp"
 #include "plugin/reward.hpp"
@@ -59,15 +60,12 @@ double component(const RewardReport& report, std::string_view name) {
 }
 
 TEST(TritonForge, Reward_RisesFromBuiltToFast) {
-  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kNoCode, 0, VerdictStage::kResponse)), 0);
-  for (const Outcome outcome : {Outcome::kRejected, Outcome::kCheated}) {
-    EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(outcome)), 0) << outcome_name(outcome);
-  }
-  EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(Outcome::kBuildFailed, 0, VerdictStage::kBuild)),
-                   0);
-  for (const Outcome outcome :
-       {Outcome::kCrashed, Outcome::kTimedOut, Outcome::kOutOfMemory, Outcome::kWrong}) {
-    EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(outcome)), 0.1) << outcome_name(outcome);
+  for (const OutcomeRow& row : kOutcomes) {
+    if (row.outcome == Outcome::kCorrect) continue;
+    const double built = row.built == OutcomeRow::kByStage ? 0.1 : 0;
+    EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(row.outcome)), built) << row.name;
+    for (const VerdictStage early : {VerdictStage::kResponse, VerdictStage::kBuild})
+      EXPECT_DOUBLE_EQ(reward_of("tritonforge", turn(row.outcome, 0, early)), 0) << row.name;
   }
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(0.5)), 0.3);
   EXPECT_DOUBLE_EQ(reward_of("tritonforge", correct(2)), 1.3);
@@ -215,13 +213,8 @@ TEST_P(EveryReward, TurnsBeyondTheHorizon_AreIgnored) {
 }
 
 TEST_P(EveryReward, Estimate_SelectsTheFigure) {
-  const std::vector<std::string> every_flag = {"noisy",
-                                               "throttled",
-                                               "baseline_drifted",
-                                               "second_look_disagrees",
-                                               "below_resolution",
-                                               "single_rounds_disagree",
-                                               "a_flag_of_a_newer_host"};
+  std::vector<std::string> every_flag(std::begin(flags::kAll), std::end(flags::kAll));
+  every_flag.emplace_back("a_flag_of_a_newer_host");
   constexpr double kValue = 1.05, kLow = 0.95;  // fast_p pays for the first and not for the second
   const std::string name = GetParam();
   const auto paid = [&](std::vector<std::string> flags, const Value& config) {

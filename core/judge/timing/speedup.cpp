@@ -10,6 +10,7 @@
 #include "judge/fill.hpp"
 #include "judge/timing/statistics.hpp"
 #include "model/caught.hpp"
+#include "model/flags.hpp"
 
 namespace hone {
 namespace {
@@ -54,11 +55,6 @@ double mean_ratio(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += std::log(a[i] / b[i]);
   return std::exp(sum / static_cast<double>(a.size()));
-}
-
-void add_flag(Speedup& speedup, const char* flag) {
-  if (std::find(speedup.flags.begin(), speedup.flags.end(), flag) == speedup.flags.end())
-    speedup.flags.emplace_back(flag);
 }
 
 /// Lowers the figure and its lower end.
@@ -159,7 +155,7 @@ void SpeedupRules::count_all_rounds(const Timings& t, const std::vector<double>&
   if (!defences_.holds(Defence::kFixedPairs)) return;
   speedup.low = std::min(speedup.low, mean_ratio(baseline, submission));
   if (!t.cut_short) return;
-  add_flag(speedup, "cut_short");
+  speedup.add_flag(flags::kCutShort);
   pay_at_most(speedup, std::min(speedup.low, sum_of(baseline) / sum_of(submission)));
 }
 
@@ -167,7 +163,7 @@ void SpeedupRules::check_floor(const Timings& t, double submission_call_s, Speed
   if (!defences_.holds(Defence::kFloorInPairs) || t.schedule == Schedule::kBlocks) return;
   const double unsteady = t.floors.empty() ? 0 : median(t.floors) - subtracted_floor(t, true).least;
   if (unsteady <= kFloorUnsteady * submission_call_s * static_cast<double>(t.calls)) return;
-  add_flag(speedup, "floor_unsteady");
+  speedup.add_flag(flags::kFloorUnsteady);
   speedup.low = std::min(speedup.low, median(t.baseline) / median(t.submission));
 }
 
@@ -178,7 +174,8 @@ bool SpeedupRules::lower_to_single_rounds(const Timings& t, Speedup& speedup) co
     const SingleCallBlocks single =
         compare_single_calls(t.single_baseline, t.single_submission, t.single_floors);
     if (single.ratio >= kSinglesDisagree * speedup.low) return false;
-    add_flag(speedup, single.is_distinguishable ? "single_rounds_disagree" : "below_resolution");
+    speedup.add_flag(single.is_distinguishable ? flags::kSingleRoundsDisagree
+                                               : flags::kBelowResolution);
     speedup.value = single.ratio;
     speedup.low = std::min(single.ratio, speedup.low);
     return single.is_distinguishable;
@@ -188,14 +185,14 @@ bool SpeedupRules::lower_to_single_rounds(const Timings& t, Speedup& speedup) co
                      subtracted_floor(t, true), subtracted_floor(t, false));
   const double low = speedup.low;
   if (single.high < kSinglesDiffer * low) {
-    add_flag(speedup, "single_rounds_disagree");
+    speedup.add_flag(flags::kSingleRoundsDisagree);
     pay_at_most(speedup, single.ratio);
     // Where threads of its own have to wake up, the first call of a round is slower without any trick.
     return t.excuses_submission && single.high < (low > 1 ? kSinglesDisagree : kSlowDisagree) * low;
   }
   // One call may take too little to be told from an empty round. That is no cheat, but it gains nothing either.
   if (single.ratio < kSinglesDisagree * low) {
-    add_flag(speedup, "below_resolution");
+    speedup.add_flag(flags::kBelowResolution);
     pay_at_most(speedup, single.ratio);
   }
   return false;
@@ -203,16 +200,16 @@ bool SpeedupRules::lower_to_single_rounds(const Timings& t, Speedup& speedup) co
 
 void SpeedupRules::add_flags(const Timings& t, Speedup& speedup) const {
   const Floor of_a = subtracted_floor(t, true), of_b = subtracted_floor(t, false);
-  if (width_of(speedup) > kNoisyWidth * speedup.value) add_flag(speedup, "noisy");
+  if (width_of(speedup) > kNoisyWidth * speedup.value) speedup.add_flag(flags::kNoisy);
   const double shortest =
       std::min(median(t.baseline) - of_a.seconds, median(t.submission) - of_b.seconds);
   if (shortest <= std::max(of_b.spread, least_call_s_ * static_cast<double>(t.calls)))
-    add_flag(speedup, "below_resolution");
+    speedup.add_flag(flags::kBelowResolution);
   if (is_machine_noisy(t) && width_of(speedup) > max_interval_ * speedup.value)
-    add_flag(speedup, kMachineNoisy);
-  if (t.throttled) add_flag(speedup, "throttled");
-  if (t.memory_short) add_flag(speedup, "memory_short");
-  if (t.drifted) add_flag(speedup, "baseline_drifted");
+    speedup.add_flag(flags::kMachineNoisy);
+  if (t.throttled) speedup.add_flag(flags::kThrottled);
+  if (t.memory_short) speedup.add_flag(flags::kMemoryShort);
+  if (t.drifted) speedup.add_flag(flags::kBaselineDrifted);
 }
 
 Judgement SpeedupRules::judge(const Timings& t) const {

@@ -10,6 +10,7 @@
 
 #include "judge/timing/fakes.hpp"
 #include "model/caught.hpp"
+#include "model/flags.hpp"
 
 namespace hone {
 namespace {
@@ -87,7 +88,7 @@ TEST_F(PairsOnTheHost, BaselineVaries_ThreeTimesThePairsAreTimed) {
   };
   s.judge();
   EXPECT_EQ(s.speedup().rounds, 3 * s.settings.pairs_max);
-  EXPECT_THAT(s.speedup().flags, Contains(kMachineNoisy));
+  EXPECT_THAT(s.speedup().flags, Contains(flags::kMachineNoisy));
 }
 
 TEST_F(PairsOnTheHost, SubmissionVaries_NoMorePairsAreTimed) {
@@ -97,7 +98,7 @@ TEST_F(PairsOnTheHost, SubmissionVaries_NoMorePairsAreTimed) {
   };
   s.judge();
   EXPECT_EQ(s.speedup().rounds, s.settings.pairs_max);
-  EXPECT_THAT(s.speedup().flags, testing::Not(Contains(kMachineNoisy)));
+  EXPECT_THAT(s.speedup().flags, testing::Not(Contains(flags::kMachineNoisy)));
 }
 
 TEST_F(PairsOnTheHost, MachineStoodStill_PairIsTimedAgain) {

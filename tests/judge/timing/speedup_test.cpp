@@ -11,6 +11,7 @@
 
 #include "judge/sample_task.hpp"
 #include "model/caught.hpp"
+#include "model/flags.hpp"
 
 namespace hone {
 namespace {
@@ -270,7 +271,7 @@ TEST(SpeedupRules, BaselineVaries_MachineIsNoisy) {
   EXPECT_FALSE(rules.is_machine_noisy(timings));
   add_noise(timings.baseline);
   EXPECT_TRUE(rules.is_machine_noisy(timings));
-  EXPECT_THAT(rules.judge(timings).verdict.speedup->flags, testing::Contains(kMachineNoisy));
+  EXPECT_THAT(rules.judge(timings).verdict.speedup->flags, testing::Contains(flags::kMachineNoisy));
   timings.on_device = true;
   EXPECT_FALSE(rules.is_machine_noisy(timings));
   timings.on_device = false;
@@ -284,7 +285,7 @@ TEST(SpeedupRules, OnlyTheSubmissionVaries_MachineIsNotNoisy) {
   add_noise(timings.submission);
   EXPECT_FALSE(rules.is_machine_noisy(timings));
   EXPECT_THAT(rules.judge(timings).verdict.speedup->flags,
-              testing::Not(testing::Contains(kMachineNoisy)));
+              testing::Not(testing::Contains(flags::kMachineNoisy)));
 }
 
 TEST(SpeedupRules, SubtractedFloor_IsTheLeastInPairsAndTheMedianInBlocks) {

@@ -25,11 +25,10 @@ struct Speedup {
   double value = 0, low = 0, high = 0;
   std::vector<std::string> flags;  ///< doubts about the measurement: "noisy", "throttled", …
 
-  /// Whether there is any flag, not only "noisy".
-  bool is_noisy() const { return !flags.empty(); }
+  bool is_flagged() const { return !flags.empty(); }
   /// The figure to reward: the point estimate, or the interval's lower end of a measurement with a flag.
   /// Rationale: a submission that is sent again and again must not be paid for its luckiest noise.
-  double estimate() const { return is_noisy() ? std::min(low, value) : value; }
+  double estimate() const { return is_flagged() ? std::min(low, value) : value; }
 };
 
 struct Turn {
@@ -41,7 +40,8 @@ struct Turn {
   Value verdict;                   ///< all of it: docs/plugins.md
 
   bool correct() const { return outcome == "correct"; }
-  /// It was built, and no cheat; whether it ran well is another matter.
+  /// It was built, and no cheat; whether it ran well is another matter. False for an outcome that a later host adds, because
+  /// it may be a new class of cheating.
   bool built() const {
     constexpr std::string_view kBuilt[] = {"crashed", "timed_out", "out_of_memory", "wrong",
                                            "correct"};
