@@ -1,6 +1,6 @@
 // The verbs of hone/1 and the bodies of their requests, as in docs/protocol-reference.md: a struct for each verb, and a strict
-// reader. A new verb is a struct here, which AllRequests lists, and a row with its handler in server/verb_rows.cpp. Clients
-// send any verb with call(). For a method of its own, extend clients/cpp (include/hone/client.hpp,
+// reader. A new verb is a struct here, with its facts in kVerb, which AllRequests lists, and a row with its handler in
+// server/verb_rows.cpp. Clients send any verb with call(). For a method of its own, extend clients/cpp (include/hone/client.hpp,
 // src/client.cpp) and clients/python/src/hone/_verbs.py, which both Python clients use. Documents: docs/protocol.md (endpoints, repeated
 // requests) and docs/protocol-reference.md.
 #pragma once
@@ -25,11 +25,15 @@ inline constexpr std::size_t kNameBytesMax = 256, kIdBytesMax = 64;
 
 enum class Endpoints { kMain, kControl, kBoth };
 
-/// The facts of a verb that both servers and clients use.
+/// The facts of a verb that both servers and clients use. A client sends any verb again after a lost connection or a full server;
+/// the server must answer a repeated request as the first (docs/protocol.md).
 struct VerbFacts {
   std::string_view name;
   Endpoints endpoints = Endpoints::kMain;  ///< that serve it
   bool is_read_only = false;               ///< it changes nothing, so that a monitor may use it
+  bool begins_episode = false;             ///< its reply names a new episode
+  /// Clients send it even if they have lost its episode, because the server may still have the episode or have closed it.
+  bool is_sent_for_lost_episode = false;
   /// Of a verb that both endpoints serve: clients send it to the control endpoint, where no large request delays it.
   bool prefers_control = false;
 };
@@ -65,7 +69,8 @@ class FieldReader {
 };
 
 struct HelloRequest {
-  static constexpr VerbFacts kVerb{"hello", Endpoints::kBoth, true};
+  static constexpr VerbFacts kVerb{
+      .name = "hello", .endpoints = Endpoints::kBoth, .is_read_only = true};
   std::vector<std::string> versions;  ///< of the protocol
   std::string client;                 ///< empty: not said
 
@@ -79,7 +84,7 @@ struct HelloRequest {
 };
 
 struct DescribeRequest {
-  static constexpr VerbFacts kVerb{"describe", Endpoints::kMain, true};
+  static constexpr VerbFacts kVerb{.name = "describe", .is_read_only = true};
   std::optional<std::string> environment;  ///< none: the server's default
   std::string task;                        ///< empty: list the tasks
   std::string split;                       ///< empty: all
@@ -95,7 +100,7 @@ struct DescribeRequest {
 };
 
 struct ResetRequest {
-  static constexpr VerbFacts kVerb{"reset"};
+  static constexpr VerbFacts kVerb{.name = "reset", .begins_episode = true};
   std::optional<std::string> environment;  ///< none: the server's default
   std::string task;                        ///< empty: drawn by the seed
   std::string split;                       ///< empty: any; a draw uses the configured split
@@ -117,7 +122,7 @@ struct ResetRequest {
 };
 
 struct StepRequest {
-  static constexpr VerbFacts kVerb{"step"};
+  static constexpr VerbFacts kVerb{.name = "step"};
   std::string episode;
   std::int64_t turn = 0;
   std::int64_t call =
@@ -134,7 +139,8 @@ struct StepRequest {
 };
 
 struct CancelRequest {
-  static constexpr VerbFacts kVerb{"cancel", Endpoints::kBoth, false, true};
+  static constexpr VerbFacts kVerb{
+      .name = "cancel", .endpoints = Endpoints::kBoth, .prefers_control = true};
   std::string episode;
   std::int64_t turn = 0;
 
@@ -146,7 +152,7 @@ struct CancelRequest {
 };
 
 struct CloseRequest {
-  static constexpr VerbFacts kVerb{"close"};
+  static constexpr VerbFacts kVerb{.name = "close", .is_sent_for_lost_episode = true};
   std::string episode;
 
   template <typename Visit>
@@ -156,7 +162,7 @@ struct CloseRequest {
 };
 
 struct ResumeRequest {
-  static constexpr VerbFacts kVerb{"resume"};
+  static constexpr VerbFacts kVerb{.name = "resume", .is_sent_for_lost_episode = true};
   std::string episode, token;
 
   template <typename Visit>
@@ -167,7 +173,8 @@ struct ResumeRequest {
 };
 
 struct BranchRequest {
-  static constexpr VerbFacts kVerb{"branch"};
+  static constexpr VerbFacts kVerb{
+      .name = "branch", .begins_episode = true, .is_sent_for_lost_episode = true};
   std::string episode, token;
   std::int64_t turn = 0;  ///< the last turn that the new episode takes over
   std::string group;      ///< empty: the group of the episode
@@ -184,7 +191,8 @@ struct BranchRequest {
 };
 
 struct PingRequest {
-  static constexpr VerbFacts kVerb{"ping", Endpoints::kBoth, true};
+  static constexpr VerbFacts kVerb{
+      .name = "ping", .endpoints = Endpoints::kBoth, .is_read_only = true};
   std::vector<std::string> episodes;  ///< their leases are renewed
 
   template <typename Visit>
@@ -196,7 +204,8 @@ struct PingRequest {
 enum class MetricsFormat { kMap, kPrometheus };
 
 struct MetricsRequest {
-  static constexpr VerbFacts kVerb{"metrics", Endpoints::kControl, true};
+  static constexpr VerbFacts kVerb{
+      .name = "metrics", .endpoints = Endpoints::kControl, .is_read_only = true};
   MetricsFormat format = MetricsFormat::kMap;
   bool old_names = true;  ///< of prometheus: also the names of hone 0.2
 
@@ -208,7 +217,8 @@ struct MetricsRequest {
 };
 
 struct HealthRequest {
-  static constexpr VerbFacts kVerb{"health", Endpoints::kControl, true};
+  static constexpr VerbFacts kVerb{
+      .name = "health", .endpoints = Endpoints::kControl, .is_read_only = true};
 
   template <typename Visit>
   void fields(Visit&) {}

@@ -87,8 +87,24 @@ class Lists(unittest.TestCase):
             self.assertIn(f" {round(100 * float(bound))} % ", line)
 
     def test_verbs(self) -> None:
-        names = set(re.findall(r'VerbFacts kVerb\{"(\w+)"', text("core/wire/requests.hpp")))
+        facts = dict(
+            re.findall(r'VerbFacts kVerb\{\s*\.name = "(\w+)"(.*?)\};', text("core/wire/requests.hpp"), re.DOTALL)
+        )
+        names = set(facts)
         self.assertIn("step", names)
+
+        def having(fact: str) -> set[str]:
+            return {name for name, said in facts.items() if fact in said}
+
+        beginning, on_control = having(".begins_episode = true"), having("Endpoints::kControl")
+        requests = text("clients/python/src/hone/_requests.py")
+        for constant, expected in (("BEGIN_EPISODE", beginning), ("OF_ONE_SERVER", on_control)):
+            (listed,) = re.findall(rf"^{constant} = \((.*)\)", requests, re.MULTILINE)
+            self.assertEqual(set(re.findall(r'"(\w+)"', listed)), expected, constant)
+        held = part("clients/python/src/core.cpp", " held_(verb", "{}")
+        self.assertEqual(set(re.findall(r'== "(\w+)"', held)), beginning | {"step"})
+        self.assertEqual(row("docs/protocol.md", "| control |"), on_control | having("Endpoints::kBoth"))
+        self.assertEqual(row("docs/protocol.md", "| main |"), on_control, "the verbs that it does not serve")
         headings = re.findall(r"^### (.+)$", part("docs/protocol-reference.md", "\n## Verbs\n", "\n## "), re.MULTILINE)
         self.assertEqual({verb for heading in headings for verb in heading.split(", ")}, names)
         sources = [*(ROOT / "clients/python/src").rglob("*.py"), *(ROOT / "clients/cpp/src").glob("*.cpp")]

@@ -12,6 +12,7 @@
 
 #include "base/mutex.hpp"
 #include "hone/client.hpp"
+#include "wire/requests.hpp"
 
 namespace hone::inline client_api {
 
@@ -44,7 +45,10 @@ struct Request {
 using RequestPtr = std::shared_ptr<Request>;
 
 /// Whether the answer names an episode that is new.
-inline bool begins_episode(std::string_view verb) { return verb == "reset" || verb == "branch"; }
+inline bool begins_episode(std::string_view verb) {
+  const wire::VerbFacts* facts = wire::find_verb(verb);
+  return facts != nullptr && facts->begins_episode;
+}
 
 /// What a message calls the request: "step of episode 4be1, turn 2".
 std::string subject(const Request& request);

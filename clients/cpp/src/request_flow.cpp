@@ -21,9 +21,9 @@ double jitter() {
   return std::uniform_real_distribution<double>(1.0, 1.5)(generator);
 }
 
-/// Verbs that are sent even if this client has lost the episode, because the server may still have it or have closed it.
-bool asks_the_server(const std::string& verb) {
-  return verb == "resume" || verb == "branch" || verb == "close";
+bool is_sent_for_lost_episode(std::string_view verb) {
+  const wire::VerbFacts* facts = wire::find_verb(verb);
+  return facts != nullptr && facts->is_sent_for_lost_episode;
 }
 
 bool is_busy(const Failure& failure) {
@@ -103,7 +103,7 @@ void RequestFlow::send_waiting(Channel& channel) {
          channel.in_flight_count() < connection_.terms.in_flight_max) {
     const RequestPtr request = channel.waiting().front();
     if (const std::string* why = connection_.roster.lost(request->episode);
-        why != nullptr && !asks_the_server(request->verb)) {
+        why != nullptr && !is_sent_for_lost_episode(request->verb)) {
       channel.drop_first();
       finish(request, no_server(*why, false));
       continue;

@@ -15,6 +15,9 @@ T = TypeVar("T")
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5917"
 PathLike = str | os.PathLike[str]
 Progress = Callable[[dict[str, Any]], None]
+# As in core/wire/requests.hpp; tests/repo/lists_test.py compares.
+BEGIN_EPISODE = ("reset", "branch")
+OF_ONE_SERVER = ("metrics", "health")  # of the control endpoint alone
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 from . import _core, _verbs, client
-from ._requests import Progress, Request, T, send, unwrap
+from ._requests import BEGIN_EPISODE, Progress, Request, T, send, unwrap
 from ._verbs import Asynchronous, ClientVerbs, EpisodeVerbs, MetricsFormat
 
 __all__ = [
@@ -100,7 +100,7 @@ class Client(ClientVerbs[Episode], Asynchronous):
             return request.read(await answer)
         except asyncio.CancelledError:
             ticket.cancel()
-            if request.verb in ("reset", "branch"):
+            if request.verb in BEGIN_EPISODE:
                 self._close_begun(ticket, answer)
             raise
         finally:

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from hone import _core
+from hone._requests import BEGIN_EPISODE, OF_ONE_SERVER
 from hone._text import printable
 from hone.errors import SERVER_LOST, HoneError
 
@@ -450,10 +451,10 @@ class FleetConnection:
             left = timeout if end is None else max(0.001, end - time.monotonic())
             return member.send(verb, body, left, completions, tag, with_progress)
 
-        group = str(body["group"]) if verb in ("reset", "branch") and body.get("group") else None
+        group = str(body["group"]) if verb in BEGIN_EPISODE and body.get("group") else None
         settle = partial(self._settle, verb, str(body.get("episode", "")), group)
         rest, others = self._candidates(verb, body, group)
-        begins = verb in ("reset", "branch")
+        begins = verb in BEGIN_EPISODE
         call = Call(send, rest, others, settle, partial(Place, lock=self._lock) if begins else None)
         ticket = Ticket(call)
         with self._lock:
@@ -514,7 +515,7 @@ class FleetConnection:
             return reached, ("unavailable", "not_found")
         if episode:
             raise RuntimeError(f"this client did not begin episode {episode}; resume it")
-        if verb in ("metrics", "health"):
+        if verb in OF_ONE_SERVER:
             names = ", ".join(member.endpoint for member in self.members())
             raise RuntimeError(f"{verb}: each server has its own; connect to one: {names}")
         if verb != "reset":
@@ -538,7 +539,7 @@ class FleetConnection:
         """Learns from an answer where an episode is, or that it has ended."""
         answer, failure = result
         with self._lock:
-            if verb in ("reset", "branch") and answer is not None:
+            if verb in BEGIN_EPISODE and answer is not None:
                 self._keep(str(answer["episode"]), Place(member, self._lock))
                 if group is not None:
                     self._router.placed(group, member.view())
