@@ -43,7 +43,7 @@ class EpisodesCommand : public Command {
     auto filter = filter_.filter();
     filter.limit = limit_;
     const auto lines = (*reader)->list(filter);
-    if (!lines) return terminal.fail(lines.error().in("journal " + config->journal.path));
+    if (!lines) return terminal.fail(lines.error());
     if (lines->empty()) {
       if (const Status known = explain_no_match(**reader, filter); !known)
         return terminal.fail(known.error());

@@ -21,6 +21,10 @@ namespace hone {
 inline Error damaged_journal(std::string message) {
   return {Code::kFailedPrecondition, std::move(message), ErrorCause::kDamagedJournal};
 }
+/// The error, with the journal's path before its message.
+inline Error in_journal(const std::filesystem::path& path, const Error& error) {
+  return error.in("journal " + path.string());
+}
 
 /// Bytes that are not text.
 struct Blob {

@@ -66,7 +66,7 @@ Journal::Journal(JournalOptions options) : options_(std::move(options)) {}
 Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options) {
   std::unique_ptr<Journal> journal(new Journal(std::move(options)));
   const std::filesystem::path& path = journal->options_.path;
-  const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
+  const auto fail = [&](const Error& error) { return in_journal(path, error); };
   if (Status good = expect_file_path(path); !good) return fail(good.error());
   auto lock = lock_out_others(path);
   if (!lock) return fail(lock.error());
@@ -247,7 +247,7 @@ void Journal::keep_up() {
 }
 
 Result<std::int64_t> compact_journal(const std::filesystem::path& path, double keep_days) {
-  const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
+  const auto fail = [&](const Error& error) { return in_journal(path, error); };
   if (Status good = expect_file_path(path); !good) return fail(good.error());
   const auto lock = lock_out_others(path);
   if (!lock) return fail(lock.error());

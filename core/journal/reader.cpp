@@ -111,7 +111,7 @@ struct JournalReader::Statements {
   Statement episode, turns, calls, reset, reply;
 };
 
-JournalReader::JournalReader() = default;
+JournalReader::JournalReader(std::filesystem::path path) : path_(std::move(path)) {}
 JournalReader::~JournalReader() {
   MutexLock lock(mutex_);
   statements_.reset();  // before the database they belong to
@@ -119,12 +119,12 @@ JournalReader::~JournalReader() {
 
 Result<std::unique_ptr<JournalReader>> JournalReader::open(const std::filesystem::path& path,
                                                            const std::string& vfs) {
-  const auto fail = [&](const Error& error) { return error.in("journal " + path.string()); };
+  const auto fail = [&](const Error& error) { return in_journal(path, error); };
   std::error_code missing;
   if (!std::filesystem::exists(path, missing)) return fail(not_found("no such file"));
   if (Status good = expect_file_path(path); !good) return fail(good.error());
   if (Status whole = expect_whole_wal(path); !whole) return fail(whole.error());
-  std::unique_ptr<JournalReader> reader(new JournalReader());
+  std::unique_ptr<JournalReader> reader(new JournalReader(path));
   MutexLock lock(reader->mutex_);
   auto database = Database::open(path, Database::Mode::kRead, vfs);
   if (!database) return fail(database.error());
@@ -334,6 +334,12 @@ constexpr const char* kNewestFirst = " ORDER BY opened_at DESC, id";
 }  // namespace
 
 Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter) const {
+  auto listed = lines(filter);
+  if (!listed) return in_journal(path_, listed.error());
+  return listed;
+}
+
+Result<std::vector<EpisodeLine>> JournalReader::lines(const EpisodeFilter& filter) const {
   auto [condition, cells] = where(filter);
   const std::string limit =
       filter.limit > 0 ? " LIMIT " + std::to_string(filter.limit) : std::string();
@@ -518,6 +524,13 @@ Result<std::vector<std::uint64_t>> JournalReader::ids(const EpisodeFilter& filte
 Status JournalReader::each(const EpisodeFilter& filter,
                            const std::function<Status(const StoredEpisode&)>& visit,
                            const std::function<void(const Error&)>& damaged) const {
+  const Status done = visit_each(filter, visit, damaged);
+  return done ? done : Status(in_journal(path_, done.error()));
+}
+
+Status JournalReader::visit_each(const EpisodeFilter& filter,
+                                 const std::function<Status(const StoredEpisode&)>& visit,
+                                 const std::function<void(const Error&)>& damaged) const {
   std::vector<std::uint64_t> all;
   {
     MutexLock lock(mutex_);

@@ -17,7 +17,7 @@ namespace hone {
 
 class Database;
 
-/// [any thread] All members.
+/// [any thread] All members. An error of open(), list() and each() begins with "journal PATH: ".
 class JournalReader {
  public:
   /// not_found: there is no journal. failed_precondition: the file is not a journal, is damaged, or has
@@ -80,13 +80,18 @@ class JournalReader {
   void stop_when(std::function<bool()> stop) const;
 
  private:
-  JournalReader();
+  explicit JournalReader(std::filesystem::path path);
   Result<std::optional<StoredEpisode>> read(std::uint64_t id, bool held_only) const
       HONE_REQUIRES(mutex_);
   Status read_turns(StoredEpisode& episode) const HONE_REQUIRES(mutex_);
   Status read_calls(StoredEpisode& episode) const HONE_REQUIRES(mutex_);
   Result<std::vector<std::uint64_t>> ids(const EpisodeFilter& filter) const HONE_REQUIRES(mutex_);
+  Result<std::vector<EpisodeLine>> lines(const EpisodeFilter& filter) const;
+  Status visit_each(const EpisodeFilter& filter,
+                    const std::function<Status(const StoredEpisode&)>& visit,
+                    const std::function<void(const Error&)>& damaged) const;
 
+  std::filesystem::path path_;
   mutable Mutex mutex_;
   struct Statements;
   std::unique_ptr<Database> database_ HONE_GUARDED_BY(mutex_);

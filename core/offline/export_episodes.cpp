@@ -37,7 +37,7 @@ int export_episodes(Terminal& terminal, const Config& config, const EpisodeFilte
         complete = false;
         static_cast<void>(terminal.fail(damage));
       });
-  if (!done) return terminal.fail(done.error().in("journal " + config.journal.path));
+  if (!done) return terminal.fail(done.error());
   data.finish();
   if (count == 0 && complete) {
     const Status known = explain_no_match(**reader, filter);

@@ -63,7 +63,7 @@ Result<Value> read_figures(Terminal& terminal, const std::string& path, const st
       [&](const Error& damage) {
         if (lost++ == 0) first_damage = damage.message;
       });
-  if (!done) return done.error().in("journal " + path);
+  HONE_TRY(done);
   if (lost > 0) {  // the undamaged episodes are still reported
     static_cast<void>(
         terminal.fail(failed_precondition("journal " + path + ": damaged episodes left out: " +

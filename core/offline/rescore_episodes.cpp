@@ -82,7 +82,7 @@ int rescore_episodes(Terminal& terminal, const Config& config, const EpisodeFilt
     rows.push_back(rescored_row(stored, score, (*reward)->name()));
     return {};
   });
-  if (!done) return terminal.fail(done.error().in("journal " + config.journal.path));
+  if (!done) return terminal.fail(done.error());
   if (count == 0) {
     if (const Status known = explain_no_match(**reader, filter); !known)
       return terminal.fail(known.error());

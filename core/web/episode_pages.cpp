@@ -180,8 +180,7 @@ Status EpisodePages::check() const {
   HONE_ASSIGN(const auto reader, JournalReader::open(path_));
   EpisodeFilter first;
   first.limit = 1;
-  const auto lines = reader->list(first);
-  if (!lines) return lines.error().in("journal " + path_);
+  HONE_TRY(reader->list(first));
   return {};
 }
 
