@@ -1,4 +1,4 @@
-// What `hone doctor` looks at, one finding each.
+// The checks of `hone doctor`. Each returns findings.
 #pragma once
 
 #include <string>
@@ -12,24 +12,24 @@ namespace hone {
 struct DoctorFinding {
   enum Kind {
     kGood,
-    kNote,
-    kMissing
-  };  ///< kNote: hone works, but less well; kMissing: it cannot serve
-  std::string what;
+    kNote,     ///< hone works, but less well
+    kMissing,  ///< hone cannot serve
+  };
+  std::string what;  ///< subject, in the first column: "isolation"
   Kind kind = kGood;
   std::string found;
-  std::string advice = {};                ///< how to get it; empty where nothing is to be done
-  std::string package = {};               ///< Debian's, when one is missing
-  std::vector<std::string> details = {};  ///< more of what was found, a line each
+  std::string advice = {};                ///< what to do; empty: nothing
+  std::string package = {};               ///< the Debian package that is missing; empty: none
+  std::vector<std::string> details = {};  ///< further lines below the finding
 };
 
-/// `ready`: what decide() makes of these options on this machine.
+/// The kernel's and the machine's features. `ready`: the result of decide() for these options on this machine.
 std::vector<DoctorFinding> examine_machine(const LauncherOptions& options, const Ready& ready);
-/// Of the interpreters of modules that it names: whether they run in their jail, and what they have.
+/// The interpreters of modules in the configuration: whether each runs in its sandbox, and its packages.
 std::vector<DoctorFinding> examine_interpreters(const Config& config);
-/// Of the datasets that it names: how many tasks they list, and whether the first can be described.
+/// The datasets in the configuration: the number of their tasks, and whether the first can be described.
 std::vector<DoctorFinding> examine_datasets(const Config& config);
-/// For an apt-get line; "" when nothing is missing.
+/// The packages of all findings, for a command line of apt-get; empty: none is missing.
 std::string missing_packages(const std::vector<DoctorFinding>& findings);
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Golden submissions of a task: files of which it is said what becomes of them.
+// Golden submissions of a task: source files whose first line names the expected outcome.
 #pragma once
 
 #include <filesystem>
@@ -11,27 +11,26 @@
 
 namespace hone {
 
-/// One file, and the words of its first line: "// expect: correct speedup>1".
+/// A source file, and the expectation in its first line: "// expect: correct speedup>1".
 struct Golden {
-  std::string file;  ///< its name in the folder
+  std::string file;  ///< name, without the folder
   std::string source;
   std::string language;
   Outcome outcome = Outcome::kCorrect;
-  char speed = 0;  ///< '>' or '<': than the baseline; 0: not said
+  char speed = 0;  ///< '>': faster than the baseline; '<': slower; 0: either
 };
 
-/// Which of a backend's languages a file is written in, by its ending: .c, .cpp and .cc, or .cu for the
-/// first language that is neither C nor C++; .NAME.cu for that language alone. "" where it is none of
-/// them.
+/// The language of a file, one of `languages`, by its extension: .c, .cpp and .cc, or .cu for the first
+/// language that is neither C nor C++. .NAME.cu is for the language NAME only. Empty: the file has no such language.
 std::string language_of_file(std::string_view file, const std::vector<std::string>& languages);
 
-/// All files of a folder that are in one of the languages, by name; none where there is no folder. A
-/// first line that says nothing is invalid_argument "x.cpp:1: …".
+/// The files of a folder in one of the languages, sorted by name; none if the folder does not exist.
+/// invalid_argument "x.cpp:1: …": a first line without an expectation.
 Result<std::vector<Golden>> read_goldens(const std::filesystem::path& folder,
                                          const std::vector<std::string>& languages);
 
-/// How a verdict differs from what was expected; "" where it does not. A speed differs when the
-/// whole confidence interval lies on the other side of 1.
+/// How a verdict differs from the expectation; empty: it does not. A speed differs if the whole confidence
+/// interval is on the other side of 1.
 std::string difference(const Golden& golden, const Verdict& verdict);
 
 }  // namespace hone
