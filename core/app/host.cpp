@@ -333,7 +333,8 @@ Result<std::unique_ptr<EpisodeService>> make_episodes(const Config& config,
                               });
 }
 
-Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
+Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say,
+                                          CountersAhead counters_ahead) {
   const auto tell = [&say](std::string_view what) {
     if (say) say(what);
   };
@@ -348,7 +349,8 @@ Result<std::unique_ptr<Host>> Host::start(LoadedConfig loaded, const Say& say) {
   host->registry_ = std::move(parts.registry);
   host->catalog_ = std::move(parts.catalog);
   HONE_ASSIGN(host->journal_, open_journal(config));
-  HONE_ASSIGN(const EvaluatorOptions options, evaluator_options(config, *host->registry_));
+  HONE_ASSIGN(EvaluatorOptions options, evaluator_options(config, *host->registry_));
+  options.counters_ahead = counters_ahead;
   HONE_ASSIGN(const std::unique_ptr<Backend> backend,
               host->registry_->open_backend(config.backend));
   HONE_ASSIGN(const Value facts, backend->describe(Value::map()));

@@ -69,7 +69,9 @@ class Host {
  public:
   using Say = std::function<void(std::string_view what)>;  ///< progress: "starting the launcher"
 
-  static Result<std::unique_ptr<Host>> start(LoadedConfig loaded, const Say& say = {});
+  static Result<std::unique_ptr<Host>> start(
+      LoadedConfig loaded, const Say& say = {},
+      CountersAhead counters_ahead = CountersAhead::kAfterFirst);
 
   const Config& config() const { return config_; }
   Launcher& launcher() { return *launcher_; }

@@ -26,7 +26,11 @@ Result<std::unique_ptr<LocalServer>> LocalServer::start(const LoadedConfig& load
   auto parts = std::make_unique<Parts>();
   EpisodeService* service = nullptr;
   if (evaluator == nullptr) {
-    HONE_ASSIGN(parts->host, Host::start(loaded, say));
+    const auto profiles = config.environment.tools.find(Tool::kProfile);
+    const bool offers_profiles = profiles != config.environment.tools.end() && profiles->second > 0;
+    HONE_ASSIGN(parts->host, Host::start(loaded, say,
+                                         offers_profiles ? CountersAhead::kFromStart
+                                                         : CountersAhead::kAfterFirst));
     service = &parts->host->episodes();
   } else {
     parts->registry = open_registry(config);

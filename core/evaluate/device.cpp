@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "evaluate/sources.hpp"
+#include "judge_protocol/defences.hpp"
 
 namespace hone {
 namespace {
@@ -85,9 +86,14 @@ Device::Device(Launcher& launcher, Zygotes& zygotes, BuildPool& builds,
 
 Device::~Device() { stop_judge(); }
 
+/// Rationale: the lane shares the device until the processes that read counters have opened it. rest() waits for that.
 Status Device::start() {
+  if (options_.counters_ahead == CountersAhead::kFromStart) keep_player();
   HONE_TRY(ensure_judge());
   pool_.refill(ProcessPool::Kind::kCandidate);
+  if (options_.counters_ahead == CountersAhead::kAfterFirst) return {};
+  HONE_TRY(lock_.share());
+  pool_.make_player_ready();
   return {};
 }
 
@@ -157,6 +163,8 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   JudgeRequest request = request_of(job, options_, key);
   request.runner = process.id;
   request.kept = is_kept;
+  // It opens the device while the judge checks, and measurements wait for that.
+  if (job.counts && !has_all_memory_) pool_.make_player_ready();
   running_.set(process.process.get());
   circumstances_.has_begun = true;
   work_.set_step("load");
@@ -225,18 +233,21 @@ Status Device::take_for_tool(const DeviceJob& job, const std::string& step, doub
   return {};
 }
 
-std::function<void(Process*)> Device::cancellable(const DeviceJob& job) {
-  return [this, &job](Process* process) {
-    running_.set(process);
-    if (process != nullptr && is_over(job)) process->kill();  // cancelled during its start
-  };
+void Device::let_cancel(const DeviceJob& job, Process& process) {
+  running_.set(&process);
+  if (is_over(job)) process.kill();  // cancelled during its start
 }
 
 Result<SanitizerReply> Device::sanitize(const DeviceJob& job, const DeviceCalls& program) {
   HONE_TRY(take_for_tool(job, "run under the sanitizer", sanitizer_seconds(options_.sanitizer)));
-  auto reply = sanitize_on_device(launcher_, options_, spec_,
-                                  other_nodes_of(facts_).value_or(std::vector<std::string>{}),
-                                  program, job.built->artifact, cancellable(job));
+  HONE_ASSIGN(Player player,
+              start_player(launcher_, options_, spec_,
+                           other_nodes_of(facts_).value_or(std::vector<std::string>{}), "sanitize",
+                           options_.sanitizer.path));
+  let_cancel(job, *player.process);
+  auto reply = sanitize_on_device(player, options_, program, job.built->artifact);
+  running_.set(nullptr);
+  pool_.end(std::move(player.process));
   if (is_over(job)) return unavailable("cancelled");
   return reply;
 }
@@ -248,11 +259,25 @@ Result<std::vector<LaunchCounters>> Device::count(const DeviceJob& job, const De
   if (const Value* cache = facts_.find("cache_bytes"); cache != nullptr && cache->is_int())
     sweep.cache_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(cache->as_int(), 0));
   HONE_TRY(take_for_tool(job, "read hardware counters", seconds));
-  auto counted = count_on_device(launcher_, options_, spec_,
-                                 other_nodes_of(facts_).value_or(std::vector<std::string>{}), call,
-                                 sweep, job.built->artifact, seconds, cancellable(job));
+  HONE_ASSIGN(Player player, pool_.take_player());
+  let_cancel(job, *player.process);
+  auto counted = count_on_device(player, options_, call, sweep, job.built->artifact, seconds);
+  running_.set(nullptr);
+  if (options_.measure.defences.holds(Defence::kOwnPlayer)) {
+    pool_.end(std::move(player.process));
+  } else {
+    pool_.return_player(std::move(player));
+  }
+  if (options_.counters_ahead != CountersAhead::kOnce) keep_player();
   if (is_over(job)) return unavailable("cancelled");
   return counted;
+}
+
+void Device::keep_player() {
+  if (std::exchange(keeps_player_, true)) return;
+  shared_.memory.keep_player();
+  if (shared_.memory.is_budgeted())
+    shared_.ledger.set_bytes(shared_.memory.device().shared_bytes());
 }
 
 Result<Value> Device::admit(const std::shared_ptr<const Task>& task, std::uint64_t seed) {
@@ -329,6 +354,7 @@ void Device::stop_judge() {
   judge_.stop();
   slots_.clear();
   pool_.end(kept_.release());
+  pool_.end_player();  // the device may be lost
 }
 
 Result<SlotRequest> Device::slot_of(const DeviceJob& job) const {

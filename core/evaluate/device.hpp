@@ -70,6 +70,8 @@ class Device {
   void start_again();
   /// Starts standby processes in place of those that were taken.
   void make_ready();
+  /// Starts what takes long to start and later jobs may need. For a time without jobs, after make_ready().
+  void use_idle_time();
   /// Leaves the device to other lanes until the next job.
   void rest();
   /// Evaluates one submission once.
@@ -94,6 +96,8 @@ class Device {
   std::string problem() const;
   /// Number of processes used by submitted modules so far. [any thread]
   std::size_t module_processes() const { return module_processes_; }
+  /// Processes that read hardware counters. [any thread]
+  PlayerCounts player_counts() const { return pool_.player_counts(); }
   /// Whether this lane has the reference and the baseline of the task with this key ready. [the thread of
   /// run()]
   bool has_ready(const std::string& task_key) const;
@@ -112,8 +116,10 @@ class Device {
   bool is_over(const DeviceJob& job) const;
   /// Waits until nothing else runs on the device, and reserves it for a tool's process.
   Status take_for_tool(const DeviceJob& job, const std::string& step, double seconds);
-  /// Lets cancel() end the process.
-  std::function<void(Process*)> cancellable(const DeviceJob& job);
+  /// Lets cancel() end the process until running_ is set to null.
+  void let_cancel(const DeviceJob& job, Process& process);
+  /// From now on, a process that reads counters waits in idle times. Its memory counts in the budget.
+  void keep_player();
   // The judge and its tasks.
   Status ensure_judge();
   Status start_judge_exclusively();
@@ -155,6 +161,7 @@ class Device {
   std::uint64_t reserved_bytes_ =
       0;                         ///< for the job, including memory that dropped tasks will free
   bool drops_others_ = false;    ///< drop all other tasks before the next one is judged
+  bool keeps_player_ = false;    ///< a process that reads counters waits in idle times
   bool has_all_memory_ = false;  ///< other lanes hold no memory except their judges'
   /// Consecutive jobs for which this lane went ahead of waiting lanes, or had all memory.
   int consecutive_jobs_ = 0;

@@ -2,10 +2,13 @@
 #include "evaluate/device_counting.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/utf8.hpp"
+#include "judge_protocol/defences.hpp"
 #include "model/fields.hpp"
 
 namespace hone {
@@ -17,6 +20,7 @@ namespace fs = std::filesystem;
 // Each of kPasses passes may take kSlower times as long as the call.
 constexpr double kStartOfPlayer = 4, kCountingSecondsMax = 12, kSlower = 10, kPasses = 16;
 // Bytes that the sweep reads, as a multiple of the cache's size: enough to evict all earlier data.
+constexpr double kStageMsMax = 1e6;
 constexpr std::uint64_t kTimesTheCache = 4, kSweepMin = std::uint64_t{1} << 20;
 
 bool is_file(const fs::path& path) {
@@ -44,6 +48,23 @@ std::string library_of_packages(const std::string& python,
   return "";
 }
 
+/// The durations of the process' stages, which are as untrusted as its answer.
+void log_stages(const Value& answer) {
+  const Value* stages = answer.find("stage_ms");
+  if (stages == nullptr || !stages->is_map()) return;
+  std::string text;
+  for (const char* name :
+       {"open", "load", "buffers", "sweep", "begin", "passes", "pass_count", "read"}) {
+    const Value* found = stages->find(name);
+    const bool is_known =
+        found != nullptr && found->is_number() && std::abs(found->as_double()) < kStageMsMax;
+    if (is_known)
+      text += std::string(text.empty() ? "" : ", ") + name + " " +
+              std::to_string(std::lround(found->as_double()));
+  }
+  log_debug("evaluate", "counters were read; milliseconds of each stage: " + text);
+}
+
 /// The answer is untrusted: a number that is negative or not finite counts as unknown.
 Result<std::vector<LaunchCounters>> read_counters(const std::string& bytes, std::size_t expected) {
   constexpr std::size_t kProblemMax = 500;
@@ -58,6 +79,7 @@ Result<std::vector<LaunchCounters>> read_counters(const std::string& bytes, std:
     return failed_precondition("counted " + std::to_string(launches->as_array().size()) +
                                " launches, expected " + std::to_string(expected));
   }
+  log_stages(value);
   std::vector<LaunchCounters> counters;
   for (const Value& launch : launches->as_array()) counters.push_back(launch_counters_of(launch));
   return counters;
@@ -83,22 +105,19 @@ Status expect_counters(const DeviceCounters& counters) {
                              "; " + counters.help);
 }
 
-Result<std::vector<LaunchCounters>> count_on_device(
-    Launcher& launcher, const EvaluatorOptions& options, const DeviceSpec& spec,
-    const std::vector<std::string>& hidden_nodes, const DeviceCalls& call,
-    const CacheSweepCode& sweep, const std::string& artifact, double seconds,
-    const std::function<void(Process*)>& running) {
+Result<std::vector<LaunchCounters>> count_on_device(Player& player, const EvaluatorOptions& options,
+                                                    const DeviceCalls& call,
+                                                    const CacheSweepCode& sweep,
+                                                    const std::string& artifact, double seconds) {
   PlayerRequest asked;
-  asked.service = "count";
-  asked.tool = options.counters.path;
   asked.request = call.request;
   asked.request.set("artifact", Value::bytes(artifact))
       .set("harness", Value::bytes(sweep.harness))
       .set("sweep_bytes",
            static_cast<std::int64_t>(std::max(kSweepMin, kTimesTheCache * sweep.cache_bytes)));
+  if (!options.measure.defences.holds(Defence::kOwnPlayer)) asked.request.set("again", true);
   asked.seconds = seconds;
-  HONE_ASSIGN(const PlayerAnswer answer,
-              ask_player(launcher, options, spec, hidden_nodes, asked, running));
+  HONE_ASSIGN(const PlayerAnswer answer, ask_player(player, asked));
   if (!answer.bytes) {
     return failed_precondition(answer.was_starved
                                    ? "other processes used the processor's cores; profile again"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,12 +30,12 @@ struct CacheSweepCode {
   std::uint64_t cache_bytes = 0;
 };
 
-/// Makes the call once for each pass of the counters. The other parameters are those of ask_player().
+/// Makes the call once for each pass of the counters, in a process of the service "count". The caller holds the device, and
+/// ends the process. `seconds`: as PlayerRequest::seconds.
 /// failed_precondition: nothing was counted; the message says why. unavailable: a fault of the machine.
-Result<std::vector<LaunchCounters>> count_on_device(
-    Launcher& launcher, const EvaluatorOptions& options, const DeviceSpec& spec,
-    const std::vector<std::string>& hidden_nodes, const DeviceCalls& call,
-    const CacheSweepCode& sweep, const std::string& artifact, double seconds,
-    const std::function<void(Process*)>& running);
+Result<std::vector<LaunchCounters>> count_on_device(Player& player, const EvaluatorOptions& options,
+                                                    const DeviceCalls& call,
+                                                    const CacheSweepCode& sweep,
+                                                    const std::string& artifact, double seconds);
 
 }  // namespace hone

@@ -27,6 +27,7 @@ struct DeviceJob {
   std::uint64_t seed = 0;
   double limit_s = 1e9;  ///< time limit of the step (s)
   bool measure = true;
+  bool counts = false;      ///< hardware counters may be read afterwards
   bool shown_only = false;  ///< checks the shown shapes alone
   bool swapped = false;     ///< the sides of the measurement change places
   Isolation isolation = {};

@@ -95,6 +95,17 @@ void Device::make_ready() {
   pool_.open_ahead();
 }
 
+/// Rationale: a process that reads counters takes long to start, and measurements wait until it has opened the device. So it
+/// starts while no job waits. A busy lane starts one for each profile (Device::judge()).
+void Device::use_idle_time() {
+  if (!keeps_player_ || closed_ || has_all_memory_ || lock_.is_unlocked() || !judge_.is_started())
+    return;
+  work_.set_step("start a process that reads counters");
+  if (const Status shares = lock_.share(); !shares)
+    return log_warning("evaluate", shares.error().message);
+  pool_.make_player_ready();
+}
+
 /// Waits for other lanes during a job's work.
 Status Device::wait_for_lanes(const std::function<Status()>& wait) {
   const double from_s = monotonic_s();

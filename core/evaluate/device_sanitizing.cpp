@@ -72,18 +72,12 @@ double sanitizer_seconds(const DeviceSanitizer& sanitizer) {
   return kStartSeconds + kRunSeconds * static_cast<double>(sanitizer.runs.size());
 }
 
-Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOptions& options,
-                                          const DeviceSpec& spec,
-                                          const std::vector<std::string>& hidden_nodes,
-                                          const DeviceCalls& program, const std::string& artifact,
-                                          const std::function<void(Process*)>& running) {
+Result<SanitizerReply> sanitize_on_device(Player& player, const EvaluatorOptions& options,
+                                          const DeviceCalls& program, const std::string& artifact) {
   PlayerRequest asked;
-  asked.service = "sanitize";
-  asked.tool = options.sanitizer.path;
   asked.request = request_of(options, program, artifact);
   asked.seconds = sanitizer_seconds(options.sanitizer);
-  HONE_ASSIGN(const PlayerAnswer answer,
-              ask_player(launcher, options, spec, hidden_nodes, asked, running));
+  HONE_ASSIGN(const PlayerAnswer answer, ask_player(player, asked));
   auto read = answer.bytes ? read_reply(*answer.bytes) : Result<SanitizerReply>(SanitizerReply{});
   SanitizerReply reply = read ? std::move(*read) : SanitizerReply{};
   reply.was_starved = answer.was_starved;

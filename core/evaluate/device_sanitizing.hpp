@@ -1,8 +1,6 @@
 // Runs a submission under a device's sanitizer, in the process of hone-player.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,11 +29,9 @@ Status expect_sanitizer(const DeviceSanitizer& sanitizer);
 /// The time limit of the sanitizer's process, for all runs together (s).
 double sanitizer_seconds(const DeviceSanitizer& sanitizer);
 
-/// Makes the program's calls under the sanitizer. The other parameters and errors are those of ask_player().
-Result<SanitizerReply> sanitize_on_device(Launcher& launcher, const EvaluatorOptions& options,
-                                          const DeviceSpec& spec,
-                                          const std::vector<std::string>& hidden_nodes,
-                                          const DeviceCalls& program, const std::string& artifact,
-                                          const std::function<void(Process*)>& running);
+/// Makes the program's calls under the sanitizer, in a process of the service "sanitize". The caller holds the device, and ends
+/// the process. unavailable: a fault of the machine.
+Result<SanitizerReply> sanitize_on_device(Player& player, const EvaluatorOptions& options,
+                                          const DeviceCalls& program, const std::string& artifact);
 
 }  // namespace hone

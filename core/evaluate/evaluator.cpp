@@ -294,6 +294,16 @@ class LocalEvaluator : public Evaluator {
     std::size_t module_processes = 0;
     for (const auto& device : devices_) module_processes += device->module_processes();
     stats.set("module_processes", module_processes);
+    PlayerCounts players;
+    for (const auto& device : devices_) {
+      const PlayerCounts of_device = device->player_counts();
+      players.started += of_device.started;
+      players.used += of_device.used;
+      players.waiting += of_device.waiting;
+    }
+    stats.set("counter_processes", Value::map({{"started", players.started},
+                                               {"used", players.used},
+                                               {"waiting", players.waiting}}));
     stats.set("build_cache", builds_.cache_stats());
     MutexLock lock(mutex_);
     stats.set("queue", waiting_.size())
@@ -565,6 +575,7 @@ class LocalEvaluator : public Evaluator {
     for (;;) {
       std::optional<JobPtr> job = next_to_judge(index, false);
       if (!job) {
+        device.use_idle_time();
         device.rest();
         job = next_to_judge(index, true);
       }

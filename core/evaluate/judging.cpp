@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "evaluate/diagnostics.hpp"
 #include "evaluate/dry_run.hpp"
+#include "evaluate/tools.hpp"
 #include "evaluate/verdicts.hpp"
 #include "judge/fill.hpp"
 #include "model/flags.hpp"
@@ -179,6 +180,7 @@ DeviceJob Judging::job_of(Job& job, RunKind run) const {
   made.swapped = !first;
   made.measure = job.tool != Tool::kCheck;
   made.shown_only = job.tool == Tool::kCheck;
+  made.counts = first && job.tool == Tool::kProfile && may_count(options_, job.mode);
   made.over = &job.over;
   made.progress = [&job, first](JudgeStage stage) {
     if (first) job.times.begin(stage);

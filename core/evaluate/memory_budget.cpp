@@ -100,7 +100,8 @@ std::uint64_t DeviceMemory::exclusive_bytes() const {
 std::uint64_t DeviceMemory::shared_bytes() const {
   const std::uint64_t spares = std::min(kSparesMax, bytes / kSparesShare);
   const std::uint64_t of_lane = spares + static_cast<std::uint64_t>(1 + standby) * context_bytes;
-  return less(bytes, bytes / kReserveShare + static_cast<std::uint64_t>(lanes) * of_lane);
+  return less(bytes, bytes / kReserveShare + static_cast<std::uint64_t>(lanes) * of_lane +
+                         static_cast<std::uint64_t>(players) * context_bytes);
 }
 
 std::uint64_t DeviceMemory::lane_bytes() const {

@@ -49,6 +49,7 @@ struct DeviceMemory {
   int lanes = 1;
   std::uint64_t context_bytes = kContextBytes;
   int standby = 0;  ///< processes of one lane that wait with the device open
+  int players = 0;  ///< processes of the device that wait with it open, to read counters
 
   /// For one task of a lane that uses the device exclusively: other lanes keep only their judges.
   std::uint64_t exclusive_bytes() const;

@@ -35,6 +35,13 @@ inline constexpr int kModulesAhead = 3, kTrustedModulesAhead = 2;
 /// Kept processes for their owners' next submissions, on a device with its own memory.
 inline constexpr std::size_t kRunnersMax = 16;
 
+/// When a process that reads hardware counters starts before a profile needs it (docs/adr/0051).
+enum class CountersAhead {
+  kAfterFirst,  ///< in idle times after the first profile
+  kFromStart,   ///< with the evaluator, and in idle times
+  kOnce,        ///< with the evaluator, for one profile
+};
+
 struct EvaluatorOptions {
   std::string backend = "cpu";
   /// Submissions are code for a device with its own memory: plans describe how it is launched, and hone's
@@ -46,6 +53,7 @@ struct EvaluatorOptions {
                                       "sanitizer"};  ///< reports that builds can add (backend.h)
   DeviceSanitizer sanitizer;                         ///< device code: of the tool sanitize
   DeviceCounters counters;                           ///< device code: of the tool profile
+  CountersAhead counters_ahead = CountersAhead::kAfterFirst;
   std::string language;               ///< device code: of submissions, plans and the harness
   std::string harness, known_answer;  ///< device code: texts of BackendDescription
   std::string isolation =

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/await_answer.hpp"
 
@@ -15,6 +14,7 @@ namespace {
 constexpr double kRequestSeconds = 10, kProcessEndSeconds = 10;
 constexpr double kAnswerSeconds = 2;  // for the rest of an answer that has begun
 constexpr double kShortest = 0.01;
+constexpr std::size_t kGreetingBytesMax = 64 << 10;
 constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 constexpr std::int64_t kPlayerMemoryMax = std::int64_t{16} << 30;
 constexpr std::int64_t kPlayerFilesMax = std::int64_t{128} << 20;
@@ -28,8 +28,9 @@ std::filesystem::path real_path(const std::string& program) {
 }
 
 SpawnRequest spawn_of(const EvaluatorOptions& options, const DeviceSpec& spec,
-                      const std::vector<std::string>& hidden_nodes, const PlayerRequest& asked) {
-  const std::filesystem::path tool = real_path(asked.tool);
+                      const std::vector<std::string>& hidden_nodes, const std::string& service,
+                      const std::string& path) {
+  const std::filesystem::path tool = real_path(path);
   SpawnRequest spawn;
   spawn.jail = Jail::kBuilder;
   spawn.label = "player";
@@ -41,7 +42,7 @@ SpawnRequest spawn_of(const EvaluatorOptions& options, const DeviceSpec& spec,
       (options.libexec.parent_path() / "lib").string(),
       tool.parent_path().string(),
   };
-  spawn.arguments = {asked.service, options.backend_library.string(),
+  spawn.arguments = {service, options.backend_library.string(),
                      hidden_nodes.empty() ? std::to_string(spec.index) : "0", tool.string()};
   spawn.arguments.insert(spawn.arguments.end(), spawn.readable.begin(), spawn.readable.end());
   spawn.cpus = cores_without_other_devices(options.devices, spec.index);
@@ -51,49 +52,81 @@ SpawnRequest spawn_of(const EvaluatorOptions& options, const DeviceSpec& spec,
   return spawn;
 }
 
+/// Takes the process' greeting. Returns the answer if it cannot serve; nothing if it waits for a request.
+Result<std::optional<std::string>> greeting(const Player& player, double seconds) {
+  const auto said =
+      receive_message(player.socket.get(), kGreetingBytesMax, seconds, player.process->pidfd());
+  if (!said) return said.error();
+  HONE_ASSIGN(const Value value, from_msgpack(said->bytes));
+  const Value* ready = value.is_map() ? value.find("ready") : nullptr;
+  if (ready != nullptr && *ready == Value(true)) return std::optional<std::string>();
+  return std::optional<std::string>(said->bytes);
+}
+
+/// The fault of a process that has not given its answer. Waits for its end.
+Error fault_of(Process& process, const std::string& message) {
+  process.kill();
+  const auto exit = process.wait(kProcessEndSeconds);
+  return unavailable("the player's process failed: " + message +
+                     (exit && !exit->output.empty() ? "; its output: " + exit->output : ""));
+}
+
+/// Sends the request and waits for the answer.
+Result<PlayerAnswer> exchange(const Player& player, const PlayerRequest& asked, double ends_s) {
+  const auto left_s = [ends_s] { return std::max(ends_s - monotonic_s(), kShortest); };
+  const int socket = player.socket.get();
+  const Status sent =
+      send_message(socket, to_msgpack(asked.request), {}, std::min(kRequestSeconds, left_s()));
+  if (!sent) return fault_of(*player.process, sent.error().message);
+  const Waited waited = await_answer(socket, *player.process, {left_s(), left_s()});
+  auto answer = receive_message(socket, kAnswerBytesMax,
+                                waited.reached == TimeLimit::kNone ? kAnswerSeconds : 0,
+                                player.process->pidfd());
+  PlayerAnswer given;
+  given.was_starved = waited.was_starved();
+  if (answer) {
+    given.bytes = std::move(answer->bytes);
+    return given;
+  }
+  // Its kernels must not run while the next submission is measured.
+  player.process->kill();
+  const auto exit = player.process->wait(kProcessEndSeconds);
+  constexpr int kOwnFailure = 70;  // exit status of hone-player after a failure of its own
+  if (exit && exit->exit_code == kOwnFailure)
+    return unavailable("the player's process failed: " + exit->output);
+  return given;
+}
+
 }  // namespace
 
-Result<PlayerAnswer> ask_player(Launcher& launcher, const EvaluatorOptions& options,
-                                const DeviceSpec& spec,
-                                const std::vector<std::string>& hidden_nodes,
-                                const PlayerRequest& asked,
-                                const std::function<void(Process*)>& running) {
+Result<Player> start_player(Launcher& launcher, const EvaluatorOptions& options,
+                            const DeviceSpec& spec, const std::vector<std::string>& hidden_nodes,
+                            const std::string& service, const std::string& tool) {
   HONE_ASSIGN(auto ends, stream_pair());
-  SpawnRequest spawn = spawn_of(options, spec, hidden_nodes, asked);
+  SpawnRequest spawn = spawn_of(options, spec, hidden_nodes, service, tool);
   spawn.fds = {ends.second.get()};
-  HONE_ASSIGN(const auto process, launcher.spawn(spawn));
-  ends.second.reset();
-  running(process.get());
+  Player player;
+  HONE_ASSIGN(player.process, launcher.spawn(spawn));
+  player.socket = std::move(ends.first);
+  return player;
+}
+
+bool becomes_ready(const Player& player) {
+  const auto said = greeting(player, kAnswerSeconds);
+  return said && !*said;
+}
+
+Result<PlayerAnswer> ask_player(Player& player, const PlayerRequest& asked) {
   const double ends_s = monotonic_s() + asked.seconds;
-  const auto left_s = [ends_s] { return std::max(ends_s - monotonic_s(), kShortest); };
-  const Status sent = send_message(ends.first.get(), to_msgpack(asked.request), {},
-                                   std::min(kRequestSeconds, left_s()));
-  const Waited waited =
-      sent ? await_answer(ends.first.get(), *process, {left_s(), left_s()}) : Waited();
-  auto answer = sent ? receive_message(ends.first.get(), kAnswerBytesMax,
-                                       waited.reached == TimeLimit::kNone ? kAnswerSeconds : 0,
-                                       process->pidfd())
-                     : Result<StreamMessage>(sent.error());
-  running(nullptr);
-  process->kill();
-  // Its kernels must not run while the next submission is measured.
-  const auto exit = process->wait(kProcessEndSeconds);
-  if (!exit) {
-    log_warning("evaluate", "process " + std::to_string(process->pid()) + " (player, " +
-                                asked.service + ") has not ended; it may still use the device");
+  if (!player.is_ready) {
+    const Waited waited =
+        await_answer(player.socket.get(), *player.process, {asked.seconds, asked.seconds});
+    auto said = greeting(player, waited.reached == TimeLimit::kNone ? kAnswerSeconds : 0);
+    if (!said) return fault_of(*player.process, said.error().message);
+    if (*said) return PlayerAnswer{std::move(*said), false};
   }
-  if (!sent) {
-    return unavailable("player: " + sent.error().message +
-                       (exit && !exit->output.empty() ? "; its output: " + exit->output : ""));
-  }
-  constexpr int kOwnFailure = 70;  // exit status of hone-player after a failure of its own
-  if (!answer && exit && exit->exit_code == kOwnFailure)
-    return unavailable("the player's process failed: " + exit->output);
-  PlayerAnswer given;
-  // Without an answer, the submission may have stopped or ended the process, so this is not a fault.
-  if (answer) given.bytes = std::move(answer->bytes);
-  given.was_starved = waited.was_starved();
-  return given;
+  player.is_ready = false;
+  return exchange(player, asked, ends_s);
 }
 
 }  // namespace hone

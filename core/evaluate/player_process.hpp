@@ -1,24 +1,31 @@
 // The process of hone-player, which makes a submission's calls on a device for a tool.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 #include "evaluate/options.hpp"
 #include "model/value.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {
 
+/// A process of hone-player. It serves one request. [one thread]
+struct Player {
+  std::unique_ptr<Process> process;  ///< null: none
+  UniqueFd socket;
+  bool is_ready = false;  ///< it has said that it waits for its request
+};
+
 /// One request for hone-player.
 struct PlayerRequest {
-  std::string service;  ///< "sanitize" or "count"
-  std::string tool;     ///< path of the sanitizer, or of the library that reads counters
-  Value request;        ///< DeviceCalls::request, with "artifact" and what the service needs
-  double seconds = 0;   ///< limit of the answer
+  Value request;  ///< DeviceCalls::request, with "artifact" and what the service needs
+  double seconds =
+      0;  ///< limit of the answer; of a process that is not ready, of its start as well
 };
 
 /// The untrusted answer, and the host's decision whether the process was starved.
@@ -28,14 +35,20 @@ struct PlayerAnswer {
   bool was_starved = false;
 };
 
-/// Starts the process, sends it the request, and waits for its answer. The caller holds the device.
+/// Starts a process. `service`: "sanitize" or "count". `tool`: path of the sanitizer, or of the library that reads counters.
 /// `hidden_nodes`: device nodes that the process does not see; if there are any, it finds the device under index 0.
-/// `running`: called with the process, so that another thread can end it, and with null before it is destroyed.
 /// unavailable: a fault of the machine.
-Result<PlayerAnswer> ask_player(Launcher& launcher, const EvaluatorOptions& options,
-                                const DeviceSpec& spec,
-                                const std::vector<std::string>& hidden_nodes,
-                                const PlayerRequest& asked,
-                                const std::function<void(Process*)>& running);
+Result<Player> start_player(Launcher& launcher, const EvaluatorOptions& options,
+                            const DeviceSpec& spec, const std::vector<std::string>& hidden_nodes,
+                            const std::string& service, const std::string& tool);
+
+/// Takes the greeting of a process whose socket can be read. False: it has ended, or cannot serve. Call it once, then
+/// set Player::is_ready.
+bool becomes_ready(const Player& player);
+
+/// Sends the process the request, and waits for its answer. The caller holds the device, and ends the process, which may still
+/// use the device. Rationale: the end of a context takes time, and the answer need not wait for it.
+/// unavailable: a fault of the machine.
+Result<PlayerAnswer> ask_player(Player& player, const PlayerRequest& asked);
 
 }  // namespace hone

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include "base/log.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
+#include "evaluate/device_counting.hpp"
 #include "evaluate/interpreter.hpp"
 #include "evaluate/judge_start.hpp"
 
@@ -29,6 +31,15 @@ constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
 bool wait_readable(int fd, double seconds) {
   pollfd polled{fd, POLLIN, 0};
   return poll(&polled, 1, static_cast<int>(seconds * 1e3)) > 0;
+}
+
+/// Tells whether a file was replaced; empty: there is none.
+std::string file_identity(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return "";
+  return std::to_string(found.st_dev) + " " + std::to_string(found.st_ino) + " " +
+         std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec) + "." +
+         std::to_string(found.st_mtim.tv_nsec);
 }
 
 /// Whether the process reports that it could not open its device. The report is not consumed, so that the
@@ -60,7 +71,9 @@ ProcessPool::ProcessPool(Launcher& launcher, Zygotes& zygotes, const EvaluatorOp
 void ProcessPool::see_only_own(std::vector<std::string> other_nodes) {
   if (launcher_.level() < IsolationLevel::kPrivate) return;
   number_ = "0";
+  if (other_nodes == other_nodes_) return;
   other_nodes_ = std::move(other_nodes);
+  end_player();  // it sees what it saw at its start
 }
 
 Result<ProcessPool::Standby> ProcessPool::start_candidate() {
@@ -139,6 +152,7 @@ Result<ProcessPool::Standby> ProcessPool::start_replayer() {
 Result<ProcessPool::Standby> ProcessPool::start(Kind kind) {
   if (kind == Kind::kCandidate) return start_candidate();
   if (kind == Kind::kReplayer) return start_replayer();
+  if (kind == Kind::kPlayer) return start_counting();
   return start_interpreter(kind == Kind::kModule ? Zygotes::Use::kSubmission
                                                  : Zygotes::Use::kTrusted);
 }
@@ -156,6 +170,7 @@ Result<ProcessPool::Standby> ProcessPool::take(Kind kind) {
 }
 
 ProcessPool::Stock ProcessPool::stock_of(Kind kind) const {
+  if (kind == Kind::kPlayer) return {0, 1};    // make_player_ready() chooses the time
   if (kind == Kind::kReplayer) return {0, 0};  // started when one is needed, and kept by its owner
   if (!opens_when_asked(kind)) return {1, kind == Kind::kTrustedModule ? 0u : 1u};
   // A task that is not installed yet needs two: for its reference and its baseline.
@@ -167,7 +182,7 @@ void ProcessPool::refill(Kind kind) {
   const auto [least, made] = stock_of(kind);
   while (ready.size() < made) {
     auto fresh = start(kind);
-    if (!fresh) return log_warning("evaluate", "standby candidate: " + fresh.error().message);
+    if (!fresh) return log_warning("evaluate", "standby process: " + fresh.error().message);
     ready.push_back(std::move(*fresh));
     // Rationale: creating a context disturbs measurements, so it must be finished before the next one. An
     // interpreter creates its context only when asked.
@@ -212,6 +227,57 @@ void ProcessPool::end_standby() {
     for (Standby& one : waiting) end(std::move(one.process));
     waiting.clear();
   }
+  count_waiting();
+}
+
+Result<ProcessPool::Standby> ProcessPool::start_counting() {
+  player_library_ = file_identity(options_.counters.path);
+  HONE_ASSIGN(Player made, start_player(launcher_, options_, spec_, other_nodes_, "count",
+                                        options_.counters.path));
+  ++players_started_;
+  return Standby{std::move(made.process), std::move(made.socket), true};
+}
+
+/// Not one that has ended, or has loaded a library that was replaced since then.
+bool ProcessPool::can_serve(const Standby& player) const {
+  return !has_ended(*player.process, 0) && player_library_ == file_identity(options_.counters.path);
+}
+
+void ProcessPool::make_player_ready() {
+  if (launcher_.level() < IsolationLevel::kPrivate || !expect_counters(options_.counters)) return;
+  if (!standby_[Kind::kPlayer].empty() && !can_serve(standby_[Kind::kPlayer].front())) end_player();
+  refill(Kind::kPlayer);
+  count_waiting();
+}
+
+/// Rationale: a process that could not open the device, for example because a submission held its memory then, is replaced.
+Result<Player> ProcessPool::take_player() {
+  std::list<Standby>& ready = standby_[Kind::kPlayer];
+  while (!ready.empty()) {
+    const bool serves = can_serve(ready.front());
+    Player player{std::move(ready.front().process), std::move(ready.front().socket), false};
+    ready.pop_front();
+    count_waiting();
+    player.is_ready = serves && becomes_ready(player);
+    if (player.is_ready) {
+      ++players_used_;
+      return player;
+    }
+    end(std::move(player.process));
+  }
+  HONE_ASSIGN(Standby made, start_counting());
+  return Player{std::move(made.process), std::move(made.socket), false};
+}
+
+void ProcessPool::return_player(Player player) {
+  standby_[Kind::kPlayer].push_back({std::move(player.process), std::move(player.socket), true});
+  count_waiting();
+}
+
+void ProcessPool::end_player() {
+  for (Standby& one : standby_[Kind::kPlayer]) end(std::move(one.process));
+  standby_[Kind::kPlayer].clear();
+  count_waiting();
 }
 
 void ProcessPool::start_missing(bool opens_at_once) {
@@ -253,6 +319,7 @@ void ProcessPool::wait_until_open() {
       return true;
     });
   }
+  count_waiting();
 }
 
 }  // namespace hone

@@ -1,6 +1,7 @@
 // ProcessPool: processes of a lane that wait for work, and processes that were ended and may still hold the device.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <list>
 #include <map>
@@ -12,10 +13,18 @@
 #include "base/unique_fd.hpp"
 #include "evaluate/build_pool.hpp"
 #include "evaluate/options.hpp"
+#include "evaluate/player_process.hpp"
 #include "evaluate/zygotes.hpp"
 #include "sandbox/launcher.hpp"
 
 namespace hone {
+
+/// Processes that read hardware counters.
+struct PlayerCounts {
+  std::size_t started = 0;  ///< so far
+  std::size_t used = 0;     ///< of these, those that had waited for their submission
+  std::size_t waiting = 0;  ///< now
+};
 
 /// Whether the process has ended, or ends within this time.
 bool has_ended(const Process& process, int wait_ms);
@@ -30,12 +39,13 @@ class ProcessPool {
   static constexpr double kGoneSeconds = 20;  ///< for an ended process to give its device back
 
   /// kReplayer: an interpreter with torch that replays recorded plans. It runs no Python of a submission.
-  enum class Kind { kCandidate, kReplayer, kModule, kTrustedModule };
+  /// kPlayer: a process that reads hardware counters (player_process.hpp).
+  enum class Kind { kCandidate, kReplayer, kModule, kTrustedModule, kPlayer };
   /// A process that waits for its setup.
   struct Standby {
     std::unique_ptr<Process> process;
     UniqueFd socket;
-    bool is_opening = false;  ///< it was asked to open its device
+    bool is_opening = false;  ///< it opens its device, or has opened it
   };
 
   /// `launcher`, `zygotes` and `options` outlive it. `lane`: its name in the log.
@@ -58,6 +68,18 @@ class ProcessPool {
   void wait_until_open();
   void end_standby();
 
+  /// Starts a process that reads counters, unless one waits that can serve. Returns before it has opened the device. No effect
+  /// where counters cannot be read.
+  void make_player_ready();
+  /// The process that waits, or a new one that has not opened the device. It serves one submission, and the caller ends it.
+  Result<Player> take_player();
+  /// Without Defence::kOwnPlayer: the process waits again.
+  void return_player(Player player);
+  void end_player();
+  /// Processes that read counters: those started so far, those that waited when they were needed, and those that wait now.
+  /// [any thread]
+  PlayerCounts player_counts() const { return {players_started_, players_used_, players_waiting_}; }
+
   /// Ends the process; await_ended() waits for it.
   void end(std::unique_ptr<Process> process);
   void end(std::vector<std::unique_ptr<Process>> processes);
@@ -78,6 +100,9 @@ class ProcessPool {
   Result<Standby> start_replayer();
   Result<Standby> spawn_interpreter(SpawnRequest spawn, const char* script,
                                     const std::vector<std::string>& arguments, Zygotes::Use use);
+  Result<Standby> start_counting();
+  bool can_serve(const Standby& player) const;
+  void count_waiting() { players_waiting_ = standby_[Kind::kPlayer].size(); }
   Stock stock_of(Kind kind) const;
   bool opens_when_asked(Kind kind) const;
 
@@ -91,6 +116,8 @@ class ProcessPool {
   const std::string lane_;
   std::map<Kind, std::list<Standby>> standby_;
   std::vector<std::unique_ptr<Process>> ended_;
+  std::string player_library_;  ///< what the waiting player has loaded, by file_identity()
+  std::atomic<std::size_t> players_started_{0}, players_used_{0}, players_waiting_{0};
 };
 
 /// The process for code that is not a module's Python.

@@ -28,6 +28,7 @@ DeviceMemory TaskMemory::device() const {
   memory.context_bytes = options_.context_bytes;
   if (options_.toolchains.count("python") != 0)
     memory.standby = kModulesAhead + kTrustedModulesAhead;
+  memory.players = players_;
   return memory;
 }
 

@@ -29,6 +29,8 @@ class TaskMemory {
 
   /// As the judge reports it.
   void set_bytes(std::uint64_t bytes) { bytes_ = bytes; }
+  /// From now on, one more process waits with the device open.
+  void keep_player() { players_ = 1; }
   /// Whether the device has memory that lanes divide.
   bool is_budgeted() const { return bytes_ != 0; }
   DeviceMemory device() const;
@@ -47,6 +49,7 @@ class TaskMemory {
   const EvaluatorOptions& options_;
   const std::size_t lane_count_;
   std::atomic<std::uint64_t> bytes_{0};
+  std::atomic<int> players_{0};
   mutable Mutex mutex_;
   /// By task: until when it gets all memory. Rationale: a submission can cause a shortage, and its task must not be judged so
   /// for good.

@@ -230,9 +230,12 @@ Value facts_of_sanitizing(const DeviceCalls& program, const SanitizerReply& repl
                               {"runs", std::move(names)}}));
 }
 
+bool may_count(const EvaluatorOptions& options, Mode mode) {
+  return mode == Mode::kPlanOnDevice && !options.counters.parameter.empty();
+}
+
 bool counts_launches(const EvaluatorOptions& options, Mode mode, const Verdict& verdict) {
-  return mode == Mode::kPlanOnDevice && !options.counters.parameter.empty() && verdict.correct() &&
-         verdict.speedup;
+  return may_count(options, mode) && verdict.correct() && verdict.speedup;
 }
 
 Result<DeviceCalls> counting_call(const Task& task, const Plan& plan, const Value& device,

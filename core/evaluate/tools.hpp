@@ -47,6 +47,8 @@ Result<DeviceCalls> sanitizing_calls(const Task& task, const Plan& plan, const V
 Value facts_of_sanitizing(const DeviceCalls& program, const SanitizerReply& reply,
                           const std::string& source_name);
 
+/// Whether a profile of a submission in this mode may have hardware counters.
+bool may_count(const EvaluatorOptions& options, Mode mode);
 /// Whether a profile of this judged submission has hardware counters, if they can be read: native device code that is correct.
 bool counts_launches(const EvaluatorOptions& options, Mode mode, const Verdict& verdict);
 /// The call for which a profile reads hardware counters. `device`: the device's facts. An error is the reason for which it

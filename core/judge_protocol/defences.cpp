@@ -17,7 +17,7 @@ constexpr std::string_view kNames[] = {
     "fixed_pairs",   "own_waits",      "witness",       "own_round",      "own_heap",
     "stream_wait",   "scrub",          "known_answer",  "withhold",       "alone",
     "stand_still",   "second_witness", "spikes",        "floor_in_pairs", "builder_time",
-    "own_report"};
+    "own_report",    "own_player"};
 
 }  // namespace
 

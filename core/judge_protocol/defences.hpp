@@ -52,6 +52,7 @@ enum class Defence : unsigned {
   kBuilderTime,   ///< a compiler's limit is processor time; a starved one is started again
   // Tools:
   kOwnReport,  ///< a device's sanitizer writes its report to a file, apart from the output of kernels
+  kOwnPlayer,  ///< a process that reads hardware counters serves one submission
 };
 
 /// All are on, except those that a test build switches off.

@@ -98,7 +98,10 @@ int examine_file(Terminal& terminal, LoadedConfig loaded, const ToolRequest& req
   loaded.config.journal.path.clear();  // a server's, for episodes
   const auto environment = open_kernel_refine(loaded.config);
   if (!environment) return terminal.fail(environment.error());
-  auto host = Host::start(loaded, show_steps(terminal));
+  const bool may_count = request.tool == Tool::kProfile && request.language != "python" &&
+                         !request.file.ends_with(".py");
+  auto host = Host::start(loaded, show_steps(terminal),
+                          may_count ? CountersAhead::kOnce : CountersAhead::kAfterFirst);
   if (!host) return terminal.fail(host.error(), next_step(host.error()));
   const auto task = (*host)->catalog().find_for(loaded.config.backend, request.task);
   if (!task) return terminal.fail(without_verbs(task.error()), "all tasks: hone tasks");

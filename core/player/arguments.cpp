@@ -22,6 +22,8 @@ Result<DeviceFiles> device_files(const std::string& library) {
 
 std::string working_folder() { return std::filesystem::current_path().string(); }
 
+bool greet_host() { return answer_host(Value::map({{"ready", true}})) == 0; }
+
 Result<Value> request_from_host() {
   HONE_ASSIGN(const StreamMessage message, receive_message(kPlayerHost, kMessageMax, kForever));
   CodecLimits limits;

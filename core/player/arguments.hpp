@@ -28,7 +28,9 @@ inline constexpr int kPlayerFailure = 70;  ///< exit status after a failure of i
 Result<DeviceFiles> device_files(const std::string& library);
 /// The current folder.
 std::string working_folder();
-/// The next request. An error: the host has closed the connection.
+/// Tells the host that this process is sealed and waits for its request. False: the host has closed the connection.
+bool greet_host();
+/// The request. An error: the host has closed the connection.
 Result<Value> request_from_host();
 /// Sends the answer. Returns the exit status.
 int answer_host(const Value& answer);

@@ -46,6 +46,7 @@ Status CallPlayer::load(const Value& request) {
   const UniqueFd artifact(::open(kArtifactFile, O_RDONLY | O_CLOEXEC));
   hone_error error = empty_error();
   HONE_TRY(checked(table_->load(device_, artifact.get(), &artifact_, &error), error, "load"));
+  kernels_.clear();
   for (const Value& kernel : list_in(request, "kernels")) {
     std::vector<std::uint32_t> kinds;
     for (const Value& kind : list_in(kernel, "kinds")) {

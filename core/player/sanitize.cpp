@@ -132,6 +132,7 @@ int sanitize(const PlayerArguments& given) {
   readable.push_back(given.self);
   if (Status sealed = seal_sanitizer(readable, working_folder(), *files); !sealed)
     return fail_with(sealed.error());
+  if (!greet_host()) return 0;
   const auto request = request_from_host();
   if (!request) return 0;  // the host has closed the connection
   const auto answer = run_all(given, *request);

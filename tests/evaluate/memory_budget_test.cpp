@@ -100,6 +100,16 @@ TEST(MemoryBudget, Place_FollowsFromNeedAndDevice) {
   }
 }
 
+TEST(MemoryBudget, ProcessThatReadsCounters_TakesTheMemoryOfOneContextFromSharedUse) {
+  DeviceMemory device;
+  device.bytes = std::uint64_t{80} << 30;
+  device.lanes = 4;
+  const std::uint64_t shared = device.shared_bytes(), exclusive = device.exclusive_bytes();
+  device.players = 1;
+  EXPECT_EQ(device.shared_bytes(), shared - device.context_bytes);
+  EXPECT_EQ(device.exclusive_bytes(), exclusive) << "it ends before exclusive use";
+}
+
 TEST(MemoryBudget, Eviction_StartsWithTheTaskUsedLongestAgo) {
   EXPECT_EQ(count_to_evict({}, 10, 5), 0u);
   EXPECT_EQ(count_to_evict({3, 3, 3}, 1, 10), 0u);

@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
 #include <future>
-#include <thread>
 
+#include "gpu/comes_about.hpp"
 #include "gpu/emulated_device_folder.hpp"
 #include "gpu/emulated_gpu.hpp"
 #include "model/verdict.hpp"
@@ -16,17 +15,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr std::chrono::seconds kLong{60};  // limit of a wait for something that takes seconds
-
-bool comes_about(const std::function<bool()>& holds) {
-  const auto end = std::chrono::steady_clock::now() + kLong;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true;
-}
 
 class LostDevices : public testing::Test {
  protected:

@@ -61,6 +61,7 @@ PRETEND(cuptiProfilerHostGetConfigImage, ConfigImage) {
 }
 PRETEND(cuptiRangeProfilerEnable, Enable) {
   p->profiler = &object;
+  passes = 0;
   return is_told("refuses") ? kNoPermission : kSuccess;
 }
 PRETEND(cuptiRangeProfilerDisable, Profiler) {

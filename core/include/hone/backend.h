@@ -283,7 +283,8 @@ typedef struct hone_backend_factory {
    * library, the driver or the device does not allow it; the message says which and why. */
   int32_t (*open_counters)(hone_device* device, const char* library, uint32_t launches_max,
                            hone_counters** out, hone_error* error);
-  /* [one] Counts from now on. */
+  /* [one] Counts from now on. The first one reserves the device's counters; HONE_UNAVAILABLE as above. Until then, other
+   * processes can use them. */
   int32_t (*begin_pass)(hone_counters* counters, hone_error* error);
   /* [one] Waits for the launches and stops counting. Sets `is_last` to 1 if no further pass is needed, else 0. */
   int32_t (*end_pass)(hone_counters* counters, uint32_t* is_last, hone_error* error);

@@ -127,7 +127,8 @@ struct hone_counters {
   void drop(void* host) const;
   bool accepts(void* host, const char** names, std::size_t count) const;
   void choose_metrics(const char* chip);
-  void configure();
+  void make_config();
+  void enable();
   void decode();
 
   hone_device& device_;
@@ -153,7 +154,7 @@ hone_counters::hone_counters(hone_device& of, const char* library, std::uint32_t
   chip.device = static_cast<std::size_t>(device_.ordinal);
   cupti_.call("cuptiDeviceGetChipName", chip, chip.name);
   choose_metrics(chip.name);
-  configure();
+  make_config();
 }
 
 hone_counters::~hone_counters() {
@@ -212,7 +213,8 @@ void hone_counters::choose_metrics(const char* chip) {
     hone_gpu::fail(HONE_UNAVAILABLE, std::string("CUPTI has no counters for the chip ") + chip);
 }
 
-void hone_counters::configure() {
+/// The image that says what to count. Does not use the device.
+void hone_counters::make_config() {
   cupti::ConfigSize size{};
   size.host = host_;
   cupti_.call("cuptiProfilerHostGetConfigImageSize", size, size.config_size);
@@ -222,6 +224,11 @@ void hone_counters::configure() {
   image.config_size = config_.size();
   image.config = config_.data();
   cupti_.call("cuptiProfilerHostGetConfigImage", image, image.config);
+}
+
+/// Rationale: this reserves the device's counters, so it waits for the first pass. A process that only waits leaves them to
+/// others, for example to a profiler of the machine's owner.
+void hone_counters::enable() {
   cupti::Enable enable{};
   enable.context = device_.context;
   cupti_.call("cuptiRangeProfilerEnable", enable, enable.profiler);
@@ -254,6 +261,7 @@ void hone_counters::configure() {
 
 void hone_counters::begin_pass() {
   hone_gpu::use(device_);
+  if (profiler_ == nullptr) enable();
   cupti::Profiler begin{};
   begin.profiler = profiler_;
   cupti_.call("cuptiRangeProfilerStart", begin, begin.profiler);
