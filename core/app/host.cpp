@@ -116,7 +116,10 @@ Status use_devices(const BackendConfig& config, EvaluatorOptions& options) {
   options.readable = paths_of_builders(config);
   options.toolchains[options.language].options = config.options;
   use_named_path(options.sanitizer, config.options);
-  find_library(options.counters, config.options, config.python);
+  const std::vector<std::string> refused =
+      find_library(options.counters, config.options, config.python);
+  if (options.counters.path.empty() && !refused.empty())
+    log_warning("config", "no library can read hardware counters: " + refused.front());
   std::vector<int> cores = cores_of(0);
   if (cores.empty()) cores = {0};
   const std::size_t cpus = cores.size();

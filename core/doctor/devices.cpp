@@ -108,12 +108,16 @@ void find_tools(const BackendDescription& described, const BackendConfig* config
                 BackendReport& report) {
   DeviceSanitizer sanitizer = described.sanitizer;
   DeviceCounters counters = described.counters;
-  if (config != nullptr) {
-    use_named_path(sanitizer, config->options);
-    find_library(counters, config->options, config->python);
-  }
+  const Value options = config != nullptr ? config->options : Value::map();
+  use_named_path(sanitizer, options);
+  report.refused_counters =
+      find_library(counters, options, config != nullptr ? config->python : "");
   if (!expect_sanitizer(sanitizer)) sanitizer.path.clear();
-  if (!expect_counters(counters)) counters.path.clear();
+  if (!counters.path.empty()) {  // the configuration may name one that does not serve
+    const std::string trouble = trouble_with(counters.path, counters);
+    if (!trouble.empty()) report.refused_counters.push_back(counters.path + ": " + trouble);
+    if (!trouble.empty()) counters.path.clear();
+  }
   report.sanitizer = sanitizer;
   report.counters = counters;
 }
@@ -297,6 +301,8 @@ std::vector<DoctorFinding> findings_of(const BackendReport& report) {
   add_tool("sanitizer", report.sanitizer,
            "none, so the tool sanitize has no answer on " + report.backend);
   add_tool("counters", report.counters, "none, so profiles have no hardware counters");
+  for (const std::string& refused : report.refused_counters)
+    findings.back().details.push_back("not taken: " + refused);
   std::size_t count = 0;
   if (const Value* devices = report.probe.find("devices")) {
     count = devices->as_array().size();
@@ -324,6 +330,7 @@ Value value_of(const BackendReport& report) {
                      {"compiler_trouble", report.compiler_trouble},
                      {"sanitizer", report.sanitizer.path},
                      {"counters", report.counters.path},
+                     {"counters_not_taken", texts_value(report.refused_counters)},
                      {"devices", devices != nullptr ? *devices : Value::array()}});
 }
 

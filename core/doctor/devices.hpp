@@ -21,6 +21,8 @@ struct BackendReport {
   std::string compiler_trouble;      ///< error of the test build; "" if it succeeded
   std::string driver_help, compiler_help;
   DeviceTool sanitizer, counters;  ///< path: "" if there is none that can be used
+  std::vector<std::string>
+      refused_counters;  ///< libraries that cannot read counters, each with the reason
 };
 
 /// Theory of operation: hone itself uses no device. It starts `hone doctor --ask QUESTION` for each query, with a time limit of `seconds`. A driver that hangs or crashes costs only this answer, and no context remains.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/library_symbols.hpp"
 #include "base/log.hpp"
 #include "base/utf8.hpp"
 #include "judge_protocol/defences.hpp"
@@ -28,9 +29,9 @@ bool is_file(const fs::path& path) {
   return path.is_absolute() && fs::is_regular_file(path, ignored);
 }
 
-/// The first of these paths in the site-packages of an interpreter, BIN/python; empty: none.
-std::string library_of_packages(const std::string& python,
-                                const std::vector<std::string>& packages) {
+/// These paths in the site-packages of an interpreter, BIN/python.
+std::vector<std::string> paths_in_packages(const std::string& python,
+                                           const std::vector<std::string>& packages) {
   std::error_code ignored;
   std::vector<fs::path> folders;
   for (fs::directory_iterator at(fs::path(python).parent_path().parent_path() / "lib", ignored),
@@ -40,12 +41,11 @@ std::string library_of_packages(const std::string& python,
       folders.push_back(at->path() / "site-packages");
   }
   std::sort(folders.begin(), folders.end());
+  std::vector<std::string> paths;
   for (const fs::path& folder : folders) {
-    for (const std::string& package : packages) {
-      if (is_file(folder / package)) return (folder / package).string();
-    }
+    for (const std::string& package : packages) paths.push_back((folder / package).string());
   }
-  return "";
+  return paths;
 }
 
 /// The durations of the process' stages, which are as untrusted as its answer.
@@ -92,17 +92,42 @@ double counting_seconds(const Verdict& verdict) {
   return std::min(kCountingSecondsMax, kStartOfPlayer + kPasses * kSlower * call_s);
 }
 
-void find_library(DeviceCounters& counters, const Value& options, const std::string& python) {
-  if (!use_named_path(counters, options) && counters.path.empty() && !python.empty())
-    counters.path = library_of_packages(python, counters.packages);
+std::string trouble_with(const std::string& path, const DeviceCounters& counters) {
+  const auto missing = missing_symbols(path, counters.symbols);
+  if (!missing) return missing.error().message;
+  if (missing->empty()) return "";
+  return "it is too old: it lacks " + std::to_string(missing->size()) + " of " +
+         std::to_string(counters.symbols.size()) + " functions, for example " + missing->front();
+}
+
+std::vector<std::string> find_library(DeviceCounters& counters, const Value& options,
+                                      const std::string& python) {
+  if (use_named_path(counters, options)) return {};
+  std::vector<std::string> refused, paths = counters.libraries;
+  if (!python.empty()) {
+    for (std::string& path : paths_in_packages(python, counters.packages))
+      paths.push_back(std::move(path));
+  }
+  for (const std::string& path : paths) {
+    if (!is_file(path)) continue;
+    const std::string trouble = trouble_with(path, counters);
+    if (trouble.empty()) {
+      counters.path = path;
+      return refused;
+    }
+    refused.push_back(path + ": " + trouble);
+  }
+  return refused;
 }
 
 Status expect_counters(const DeviceCounters& counters) {
-  if (is_file(counters.path)) return {};
-  return failed_precondition((counters.path.empty()
-                                  ? std::string("no library that reads hardware counters was found")
-                                  : "found no file " + counters.path) +
-                             "; " + counters.help);
+  if (!is_file(counters.path)) {
+    return failed_precondition(
+        (counters.path.empty() ? std::string("no library that reads hardware counters was found")
+                               : "found no file " + counters.path) +
+        "; " + counters.help);
+  }
+  return {};
 }
 
 Result<std::vector<LaunchCounters>> count_on_device(Player& player, const EvaluatorOptions& options,

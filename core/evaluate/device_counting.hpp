@@ -17,9 +17,14 @@ namespace hone {
 /// The time limit of the process (s) for a submission with this verdict, which has a speedup.
 double counting_seconds(const Verdict& verdict);
 
-/// Takes the library that the backend's `options` name. If they say "auto" and the backend found none, searches in the
-/// packages of the interpreter `python`; empty: there is none.
-void find_library(DeviceCounters& counters, const Value& options, const std::string& python);
+/// Why this library cannot read counters; empty: it may. Does not load it.
+std::string trouble_with(const std::string& path, const DeviceCounters& counters);
+
+/// Takes the library that the backend's `options` name. If they say "auto", takes the first one that has all functions: of
+/// the backend's paths, then of the packages of the interpreter `python` (empty: there is none). Returns the libraries
+/// that it did not take, each with the reason.
+std::vector<std::string> find_library(DeviceCounters& counters, const Value& options,
+                                      const std::string& python);
 
 /// failed_precondition: there is no library that reads counters; the message says how to install it.
 Status expect_counters(const DeviceCounters& counters);

@@ -139,17 +139,13 @@ Status read_devices(Fields& f, BackendDescription& d) {
   return {};
 }
 
-void read_tool(Fields& f, const char* path, DeviceTool& tool) {
-  tool.parameter = f.text("parameter");
-  tool.path = f.text(path);
-  tool.help = f.text("help");
-}
-
 Status read_sanitizer(Fields& f, BackendDescription& d) {
   const Value* about = f.map_or_null("sanitizer");
   if (about == nullptr) return {};
   Fields inside = f.inside("sanitizer", *about);
-  read_tool(inside, "program", d.sanitizer);
+  d.sanitizer.parameter = inside.text("parameter");
+  d.sanitizer.path = inside.text("program");
+  d.sanitizer.help = inside.text("help");
   const Value* runs = inside.array("runs");
   HONE_TRY(inside.finish_loosely());
   for (std::size_t i = 0; i < runs->as_array().size(); ++i) {
@@ -167,8 +163,11 @@ Status read_counters(Fields& f, BackendDescription& d) {
   const Value* about = f.map_or_null("counters");
   if (about == nullptr) return {};
   Fields inside = f.inside("counters", *about);
-  read_tool(inside, "library", d.counters);
+  d.counters.parameter = inside.text("parameter");
+  d.counters.help = inside.text("help");
+  d.counters.libraries = inside.texts_or("libraries", {});
   d.counters.packages = inside.texts_or("packages", {});
+  d.counters.symbols = inside.texts_or("symbols", {});
   return inside.finish_loosely();
 }
 

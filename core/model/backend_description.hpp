@@ -64,7 +64,9 @@ struct DeviceSanitizer : DeviceTool {
 
 /// A library that reads a device's hardware counters.
 struct DeviceCounters : DeviceTool {
-  std::vector<std::string> packages;  ///< its paths in Python's site-packages
+  std::vector<std::string> libraries;  ///< paths where it may be, in the order of preference
+  std::vector<std::string> packages;   ///< the same in Python's site-packages
+  std::vector<std::string> symbols;    ///< functions that it must have
 };
 
 /// Takes the path that the backend's `options` name, unless they say "auto". Returns whether they name one.

@@ -136,20 +136,78 @@ TEST_F(CountersOnDevice, NoLibrary_SaysHowToInstallOne) {
   EXPECT_THAT(fact(facts, "counters_problem").as_string(), HasSubstr("install CUPTI"));
 }
 
-TEST(CounterLibrary, InPackagesOfTheInterpreter_IsFound) {
-  auto folder = ScratchFolder::make();
-  ASSERT_TRUE(folder);
-  const auto packages = folder->path() / "lib/python3.12/site-packages/nvidia/cu13/lib";
-  std::filesystem::create_directories(packages);
-  ASSERT_TRUE(write_file(packages / "libcupti.so.13", "x"));
-  DeviceCounters counters;
-  counters.parameter = "cupti";
-  counters.packages = {"nvidia/cu13/lib/libcupti.so.13"};
-  const std::string python = folder->path() / "bin/python";
-  find_library(counters, Value::map(), python);
-  EXPECT_EQ(counters.path, (packages / "libcupti.so.13").string());
+/// Libraries of a toolkit and of an interpreter's packages.
+class CounterLibrary : public testing::Test {
+ protected:
+  void SetUp() override {
+    counters_ = emulated_options("cuda").counters;
+    ASSERT_FALSE(counters_.symbols.empty());
+    std::filesystem::create_directories(in_packages_.parent_path());
+    counters_.libraries = {in_toolkit_};
+    counters_.packages = {"nvidia/cu13/lib/libcupti.so.13"};
+  }
+  static void put(const char* library, const std::filesystem::path& to) {
+    std::filesystem::copy_file(build_dir() / "tests" / library, to);
+  }
+  std::vector<std::string> find(const Value& options = Value::map()) {
+    return find_library(counters_, options, folder_.path() / "bin/python");
+  }
+
+  const ScratchFolder folder_ = std::move(ScratchFolder::make()).value();
+  const std::filesystem::path in_toolkit_ = folder_.path() / "libcupti.so";
+  const std::filesystem::path in_packages_ =
+      folder_.path() / "lib/python3.12/site-packages/nvidia/cu13/lib/libcupti.so.13";
+  DeviceCounters counters_;
+};
+
+TEST_F(CounterLibrary, OldOneOfTheToolkit_DoesNotHideThatOfThePackages) {
+  put("old_cupti.so", in_toolkit_);
+  put("pretend_cupti.so", in_packages_);
+  EXPECT_THAT(find(), testing::ElementsAre(testing::AllOf(
+                          HasSubstr(in_toolkit_.string() + ": it is too old: it lacks"),
+                          HasSubstr("for example cuptiProfilerHostConfigAddMetrics"))));
+  EXPECT_EQ(counters_.path, in_packages_.string());
+}
+
+TEST_F(CounterLibrary, ThatOfTheToolkit_ComesFirst) {
+  put("pretend_cupti.so", in_toolkit_);
+  put("pretend_cupti.so", in_packages_);
+  EXPECT_THAT(find(), testing::IsEmpty());
+  EXPECT_EQ(counters_.path, in_toolkit_.string());
+}
+
+TEST_F(CounterLibrary, DamagedFile_IsRefusedWithTheReason) {
+  ASSERT_TRUE(write_file(in_toolkit_, "x"));
+  EXPECT_THAT(find(), testing::ElementsAre(HasSubstr(": it is no 64-bit ELF file")));
+  EXPECT_EQ(counters_.path, "");
+  EXPECT_THAT(expect_counters(counters_).error().message, HasSubstr("install CUPTI"));
+  auto library = read_file(build_dir() / "tests/pretend_cupti.so");
+  ASSERT_TRUE(library);
+  for (const std::size_t bytes : {64u, 4096u}) {
+    ASSERT_TRUE(write_file(in_toolkit_, library->substr(0, bytes)));
+    EXPECT_THAT(find(), testing::SizeIs(1)) << bytes;
+  }
+}
+
+/// Of the functions that the backend calls, none is missing in the list that hone looks for.
+TEST_F(CounterLibrary, ListOfFunctions_HasAllThatTheBackendCalls) {
+  const auto source = read_file(source_dir() / "plugins/backends/gpu/vendor/cuda_counters.cpp");
+  ASSERT_TRUE(source);
+  for (std::size_t at = source->find("\"cupti"); at != std::string::npos;
+       at = source->find("\"cupti", at + 1)) {
+    const std::string name = source->substr(at + 1, source->find('"', at + 1) - at - 1);
+    if (name == "cuptiGetResultString") continue;  // only for messages
+    EXPECT_THAT(counters_.symbols, testing::Contains(name));
+  }
+}
+
+TEST_F(CounterLibrary, NamedOne_ComesFirst) {
+  put("pretend_cupti.so", in_packages_);
+  EXPECT_THAT(find(), testing::IsEmpty());
+  DeviceCounters& counters = counters_;
+  EXPECT_EQ(counters.path, in_packages_.string());
   EXPECT_TRUE(expect_counters(counters));
-  find_library(counters, Value::map({{"cupti", "/nowhere/libcupti.so"}}), python);
+  find(Value::map({{"cupti", "/nowhere/libcupti.so"}}));
   EXPECT_EQ(counters.path, "/nowhere/libcupti.so") << "a named library comes first";
   EXPECT_THAT(expect_counters(counters).error().message, HasSubstr("/nowhere/libcupti.so"));
 }

@@ -97,6 +97,20 @@ class Devices(unittest.TestCase):
         self.assertIn("nvidia-cuda-nvrtc", findings["cuda compiler"]["advice"])
         self.assertEqual(len(backend["devices"]), 1)
 
+    def test_a_library_of_counters_that_is_too_old_is_not_taken(self) -> None:
+        configured = ["--set", "backend=cuda", *library("cuda"), "--set"]
+        good, old = BUILD / "tests/pretend_cupti.so", BUILD / "tests/old_cupti.so"
+        backend, findings, _ = report("cuda", *configured, f"cuda.cupti={good}")
+        self.assertEqual((backend["counters"], backend["counters_not_taken"]), (str(good), []))
+        self.assertEqual(findings["cuda counters"]["state"], "ok")
+        backend, findings, _ = report("cuda", *configured, f"cuda.cupti={old}")
+        self.assertEqual(backend["counters"], "")
+        [reason] = backend["counters_not_taken"]
+        self.assertTrue(reason.startswith(f"{old}: it is too old: it lacks "), reason)
+        self.assertEqual(findings["cuda counters"]["state"], "note")
+        self.assertIn("install CUPTI 12.6 or newer", findings["cuda counters"]["advice"])
+        self.assertIn(f"not taken: {old}: it is too old", doctor(*configured, f"cuda.cupti={old}").stdout)
+
     def test_a_driver_that_hangs_or_dies_costs_its_answer_alone(self) -> None:
         for source, words in (
             (HUNG, "the query timed out: no result after 2 s"),

@@ -1,5 +1,5 @@
 // Stands in for CUPTI where there is no device. Its counters are numbers of its own: metric number M of launch number L is
-// 1000 L + M. It needs two passes. With a file "refuses" in its folder it says that the driver
+// 1000 L + M. With HONE_PRETEND_OLD, it lacks functions, as CUPTI before 12.6. It needs two passes. With a file "refuses" in its folder it says that the driver
 // lets only administrators read counters; with "forgets" it does not know the metric of the time.
 #include <dlfcn.h>
 #include <unistd.h>
@@ -15,11 +15,11 @@ namespace {
 using namespace hone_gpu::cupti;
 
 constexpr int kInvalidParameter = 1;
-int passes = 0;
-std::size_t ranges = 0;
+[[maybe_unused]] int passes = 0;
+[[maybe_unused]] std::size_t ranges = 0;
 char object = 0;
 
-bool is_told(const char* what) {
+[[maybe_unused]] bool is_told(const char* what) {
   Dl_info info{};
   if (dladdr(&object, &info) == 0) return false;
   std::string path = info.dli_fname;
@@ -37,6 +37,7 @@ PRETEND(cuptiDeviceGetChipName, ChipName) {
   p->name = "emulated";
   return kSuccess;
 }
+#ifndef HONE_PRETEND_OLD
 PRETEND(cuptiProfilerHostInitialize, HostInitialize) {
   p->host = &object;
   return kSuccess;
@@ -100,3 +101,4 @@ PRETEND(cuptiProfilerHostEvaluateToGpuValues, Evaluate) {
     p->values[i] = 1000.0 * static_cast<double>(p->range) + static_cast<double>(i);
   return kSuccess;
 }
+#endif

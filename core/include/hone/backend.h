@@ -141,9 +141,10 @@ typedef struct hone_backend_factory {
    *     for each run, with the run's arguments, in which "{report}" stands for the path of a file that the program
    *     writes, and then a command that launches a submission's plan. hone reads reports in the format of
    *     compute-sanitizer.
-   *   "counters": {"parameter": str, "library": str, "help": str, "packages": [str]}: a library that reads hardware
-   *     counters. "parameter": the parameter that can hold the path of another one; "library": its path, "" if none was
-   *     found; "help": instructions to install it; "packages": its paths in Python's site-packages.
+   *   "counters": {"parameter": str, "help": str, "libraries": [str], "packages": [str], "symbols": [str]}: a library that
+   *     reads hardware counters. "parameter": the parameter that can hold its path; "help": instructions to install it;
+   *     "libraries": paths where it may be, in the order of preference; "packages": the same in Python's site-packages;
+   *     "symbols": functions that it must have. hone takes the first one that has all of them.
    *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
    *     first language. For a member that is missing, build gets the file as it is, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);

@@ -7,6 +7,7 @@
 
 #include "describe.hpp"
 #include "driver.hpp"
+#include "vendor/cupti.h"
 
 namespace hone_gpu {
 namespace {
@@ -30,8 +31,8 @@ std::string compute_sanitizer() {
   return "";
 }
 
-/// libcupti.so of /usr/local/cuda, else of the newest toolkit, else of Debian's package; "" if there is none.
-std::string counter_library() {
+/// libcupti.so of /usr/local/cuda, of the other toolkits, newest first, and of Debian's package, as far as they exist.
+hone::plugin::Value counter_libraries() {
   std::vector<std::string> paths;
   for (const std::string& folder : toolkits()) {
     paths.push_back(folder + "/extras/CUPTI/lib64/libcupti.so");
@@ -39,11 +40,18 @@ std::string counter_library() {
     paths.push_back(folder + "/lib64/libcupti.so");
   }
   paths.emplace_back("/usr/lib/x86_64-linux-gnu/libcupti.so");
+  hone::plugin::Value found = hone::plugin::Value::array();
   for (const std::string& path : paths) {
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored)) return path;
+    if (std::filesystem::is_regular_file(path, ignored)) found.push(path);
   }
-  return "";
+  return found;
+}
+
+hone::plugin::Value counter_symbols() {
+  hone::plugin::Value names = hone::plugin::Value::array();
+  for (const char* name : cupti::kFunctions) names.push(name);
+  return names;
 }
 
 /// A run of compute-sanitizer. Its report goes to a file, apart from what kernels print.
@@ -118,8 +126,9 @@ hone::plugin::Value sanitizer() {
 hone::plugin::Value counters() {
   return hone::plugin::Value::map(
       {{"parameter", "cupti"},
-       {"library", counter_library()},
        {"help", kCountersHelp},
+       {"libraries", counter_libraries()},
+       {"symbols", counter_symbols()},
        {"packages", hone::plugin::Value::array({"nvidia/cu13/lib/libcupti.so.13",
                                                 "nvidia/cuda_cupti/lib/libcupti.so.12"})}});
 }

@@ -16,6 +16,27 @@ constexpr int kRangeProfiler = 0;         // CUPTI_PROFILER_TYPE_RANGE_PROFILER
 constexpr int kRangeForEachLaunch = 1;    // CUPTI_AutoRange
 constexpr int kCallerRepeats = 3;         // CUPTI_UserReplay
 
+/// The functions that hone calls. CUPTI has all of them from version 12.6 on.
+constexpr const char* kFunctions[] = {
+    "cuptiDeviceGetChipName",
+    "cuptiProfilerHostConfigAddMetrics",
+    "cuptiProfilerHostDeinitialize",
+    "cuptiProfilerHostEvaluateToGpuValues",
+    "cuptiProfilerHostGetConfigImage",
+    "cuptiProfilerHostGetConfigImageSize",
+    "cuptiProfilerHostInitialize",
+    "cuptiProfilerInitialize",
+    "cuptiRangeProfilerCounterDataImageInitialize",
+    "cuptiRangeProfilerDecodeData",
+    "cuptiRangeProfilerDisable",
+    "cuptiRangeProfilerEnable",
+    "cuptiRangeProfilerGetCounterDataInfo",
+    "cuptiRangeProfilerGetCounterDataSize",
+    "cuptiRangeProfilerSetConfig",
+    "cuptiRangeProfilerStart",
+    "cuptiRangeProfilerStop",
+};
+
 struct Initialize {
   std::size_t size;
   void* reserved;
