@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -119,9 +120,16 @@ ProfileCounters counted(Device& device, const Job& job, const Verdict& verdict, 
     return {{}, "hardware counters need isolation 'private'; hone doctor says what is missing"};
   if (job.deadline_s - monotonic_s() < seconds + kWaitForDevice)
     return {{}, "too little time was left before the call's deadline to read hardware counters"};
+  const double begun_s = monotonic_s();
   const auto call = counting_call(*job.submission.task, job.plan, facts, options);
   if (!call) return {{}, call.error().message};
+  const double made_s = monotonic_s();
   auto found = device.count(tool_job(job), *call, seconds);
+  const auto ms = [](double from_s, double to_s) {
+    return std::to_string(std::lround((to_s - from_s) * 1e3)) + " ms";
+  };
+  log_debug("evaluate", "counters: made the inputs in " + ms(begun_s, made_s) +
+                            ", waited for the device and counted in " + ms(made_s, monotonic_s()));
   if (!found) return {{}, found.error().message};
   return {std::move(*found), ""};
 }
