@@ -110,7 +110,9 @@ Status fit_slots(LoadedConfig& loaded) {
   const BackendConfig* gpu = device_config(c, c.backend);
   const std::size_t chosen = gpu != nullptr ? device_numbers(*gpu).size() : c.cpu.devices.size();
   const std::size_t devices = chosen == 0 ? default_devices(cores_of(0)).size() : chosen;
-  // Each builder has a pre-started successor. A device has its judge, a candidate and the next one, a zygote, and reference and baseline of each loaded task. A device with its own memory has several waiting candidates, one that ends, and kept ones. A process that reads counters waits, and another one ends.
+  // Each builder has a pre-started successor. A device has its judge, a candidate and the next one, a zygote, and reference and
+  // baseline of each loaded task. A device with its own memory has several waiting candidates, one that ends, and kept ones. It
+  // also has two processes that read counters: one waits while another one ends.
   const std::int64_t interpreters = gpu != nullptr ? kModulesAhead + kTrustedModulesAhead + 1 +
                                                          static_cast<std::int64_t>(kRunnersMax)
                                                    : 1;

@@ -1,4 +1,4 @@
-// Bounds of all parts are checked, because the file may be damaged.
+// Checks the bounds of each part, because the file may be damaged.
 #include "base/library_symbols.hpp"
 
 #include <elf.h>
@@ -58,14 +58,14 @@ Result<std::vector<std::string>> missing_symbols(const std::filesystem::path& li
   const auto header = header_at<Elf64_Ehdr>(file, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_ident[EI_CLASS] != ELFCLASS64)
-    return invalid_argument("it is no 64-bit ELF file");
+    return invalid_argument("it is not a 64-bit ELF file");
   for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
     const auto symbols = section(file, *header, i);
     if (!symbols || symbols->sh_type != SHT_DYNSYM) continue;
     const auto texts = section(file, *header, symbols->sh_link);
     const auto table = part_of(file, symbols->sh_offset, symbols->sh_size);
     const auto strings = texts ? part_of(file, texts->sh_offset, texts->sh_size) : std::nullopt;
-    if (!table || !strings) return invalid_argument("its table of symbols is damaged");
+    if (!table || !strings) return invalid_argument("its symbol table is damaged");
     const std::set<std::string_view> found = defined_in(*table, *strings);
     std::vector<std::string> missing;
     for (const std::string& name : names) {
@@ -73,7 +73,7 @@ Result<std::vector<std::string>> missing_symbols(const std::filesystem::path& li
     }
     return missing;
   }
-  return invalid_argument("it has no table of dynamic symbols");
+  return invalid_argument("it has no dynamic symbol table");
 }
 
 }  // namespace hone

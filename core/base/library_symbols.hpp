@@ -1,4 +1,4 @@
-// Reads which functions a shared library offers, without loading it.
+// Checks that a shared library has certain functions, without loading it.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace hone {
 
-/// The names that the library does not define. Reads the table of dynamic symbols of a 64-bit ELF file, and runs none of its code.
-/// invalid_argument: it is no such file. not_found: there is no file.
+/// The names that the library does not define. Reads its dynamic symbol table, and runs none of its code.
+/// invalid_argument: it is not a 64-bit ELF file, or is damaged. not_found: there is no file.
 Result<std::vector<std::string>> missing_symbols(const std::filesystem::path& library,
                                                  const std::vector<std::string>& names);
 

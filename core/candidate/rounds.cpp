@@ -36,7 +36,7 @@ bool has_marks(const Candidate& self) {
   return self.orders->order == Order::kMarked && self.backend->mark != nullptr;
 }
 
-/// Lets an interpreter do what its launches have put off. An older interpreter has no such function.
+/// Lets an interpreter do the work that its launches have deferred. An older interpreter has no such function.
 int32_t finish_calls(const Candidate& self, hone_error& error) {
   constexpr std::size_t kNeeded = offsetof(hone_python, finish) + sizeof(self.python->finish);
   const bool finishes = self.python != nullptr && self.python->struct_size >= kNeeded &&

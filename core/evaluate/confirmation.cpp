@@ -18,8 +18,8 @@ constexpr std::size_t kTasksMax = 1 << 16;
 // A new best is at least this multiple of the one before. Rationale: half of all copies of a baseline are a little faster than
 // it, by noise, and a confirmation run takes as long as the evaluation.
 constexpr double kNewBest = 1.02;
-// From this multiple of the best on, it is a new best even if the two intervals overlap: a submission can make its own interval
-// wide.
+// At this multiple of the best, a speedup is a new best even if the intervals overlap. Rationale: a submission can make its own
+// interval wide.
 constexpr double kClearBest = 1.1;
 
 std::string number(double value) {

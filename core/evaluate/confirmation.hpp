@@ -31,7 +31,7 @@ class Suspicions {
   void remember(const Task& task, const Verdict& verdict);
 
  private:
-  /// The best speedup of a task so far and the end of its interval; at first the baseline's own.
+  /// The best speedup of a task so far, and the upper end of its interval; at first 1, the baseline's speedup.
   struct Best {
     double value = 1, high = 1;
     bool is_exceeded_by(const Speedup& speedup) const;
@@ -42,12 +42,12 @@ class Suspicions {
   std::map<std::string, Best> best_ HONE_GUARDED_BY(mutex_);  ///< by dataset and task
 };
 
-/// The verdict of a step. `confirmation`: of the confirmation run, if there was one; then the first counts if both agree,
-/// else the one that failed, or the slower one. `kept_process`: earlier submissions have used the first run's process; then
-/// the confirmation run counts.
+/// The verdict of a step. `confirmation`: the verdict of the confirmation run, if there was one. Then the first counts if the
+/// speedups agree by their values, else the verdict that failed, or the slower one. `kept_process`: earlier submissions have
+/// used the first run's process; then the confirmation run counts.
 ///
-/// Nothing is evaluated again after this. So it is the place for an outcome that is derived from a correct verdict, such
-/// as from its speedup and flags: there it can neither cause another evaluation nor make two runs disagree.
+/// Nothing is evaluated again after this. So an outcome that follows from the speedup or the flags of a correct verdict is
+/// decided here: it can neither cause another evaluation nor make two runs disagree.
 Verdict final_verdict(Verdict first, std::optional<Verdict> confirmation = std::nullopt,
                       bool kept_process = false);
 

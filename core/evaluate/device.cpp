@@ -86,7 +86,7 @@ Device::Device(Launcher& launcher, Zygotes& zygotes, BuildPool& builds,
 
 Device::~Device() { stop_judge(); }
 
-/// Rationale: the lane shares the device until the processes that read counters have opened it. rest() waits for that.
+/// If it starts a process that reads counters, the lane shares the device until the process has opened it: rest() waits for that.
 Status Device::start() {
   if (options_.counters_ahead == CountersAhead::kFromStart) keep_player();
   HONE_TRY(ensure_judge());
@@ -163,7 +163,7 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   JudgeRequest request = request_of(job, options_, key);
   request.runner = process.id;
   request.kept = is_kept;
-  // It opens the device while the judge checks, and measurements wait for that.
+  // The process opens the device while the judge checks; the measurement waits until it has.
   if (job.counts && !has_all_memory_) pool_.make_player_ready();
   running_.set(process.process.get());
   circumstances_.has_begun = true;

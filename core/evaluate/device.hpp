@@ -64,13 +64,13 @@ class Device {
          DeviceSpec spec, SharedByLanes& shared);
   ~Device();
 
-  /// Starts the judge and a standby candidate.
+  /// Starts the judge, a standby candidate and, by `counters_ahead` of the options, a process that reads counters.
   Status start();
   /// Tries again to start a judge that did not start. problem() has the result.
   void start_again();
   /// Starts standby processes in place of those that were taken.
   void make_ready();
-  /// Starts what takes long to start and later jobs may need. For a time without jobs, after make_ready().
+  /// Starts the process that reads counters, if one should wait. Call it after make_ready(), when no job waits.
   void use_idle_time();
   /// Leaves the device to other lanes until the next job.
   void rest();
@@ -118,7 +118,7 @@ class Device {
   Status take_for_tool(const DeviceJob& job, const std::string& step, double seconds);
   /// Lets cancel() end the process until running_ is set to null.
   void let_cancel(const DeviceJob& job, Process& process);
-  /// From now on, a process that reads counters waits in idle times. Its memory counts in the budget.
+  /// From now on, a process that reads counters waits while no job does. The memory budget includes it.
   void keep_player();
   // The judge and its tasks.
   Status ensure_judge();
@@ -161,7 +161,7 @@ class Device {
   std::uint64_t reserved_bytes_ =
       0;                         ///< for the job, including memory that dropped tasks will free
   bool drops_others_ = false;    ///< drop all other tasks before the next one is judged
-  bool keeps_player_ = false;    ///< a process that reads counters waits in idle times
+  bool keeps_player_ = false;    ///< see keep_player()
   bool has_all_memory_ = false;  ///< other lanes hold no memory except their judges'
   /// Consecutive jobs for which this lane went ahead of waiting lanes, or had all memory.
   int consecutive_jobs_ = 0;

@@ -20,8 +20,9 @@ namespace fs = std::filesystem;
 // The process starts in about 0.7 s, more on a busy machine.
 // Each of kPasses passes may take kSlower times as long as the call.
 constexpr double kStartOfPlayer = 4, kCountingSecondsMax = 12, kSlower = 10, kPasses = 16;
-// Bytes that the sweep reads, as a multiple of the cache's size: enough to evict all earlier data.
+// A longer duration in the untrusted answer is left out of the log.
 constexpr double kStageMsMax = 1e6;
+// Bytes that the sweep reads, as a multiple of the cache's size: enough to evict all earlier data.
 constexpr std::uint64_t kTimesTheCache = 4, kSweepMin = std::uint64_t{1} << 20;
 
 bool is_file(const fs::path& path) {
@@ -48,7 +49,7 @@ std::vector<std::string> paths_in_packages(const std::string& python,
   return paths;
 }
 
-/// The durations of the process' stages, which are as untrusted as its answer.
+/// Logs the durations of the process' stages and its number of passes. They are untrusted, like the rest of its answer.
 void log_stages(const Value& answer) {
   const Value* stages = answer.find("stage_ms");
   if (stages == nullptr || !stages->is_map()) return;

@@ -17,12 +17,12 @@ namespace hone {
 /// The time limit of the process (s) for a submission with this verdict, which has a speedup.
 double counting_seconds(const Verdict& verdict);
 
-/// Why this library cannot read counters; empty: it may. Does not load it.
+/// Why this library cannot read counters; empty: it has all functions. Does not load it.
 std::string trouble_with(const std::string& path, const DeviceCounters& counters);
 
-/// Takes the library that the backend's `options` name. If they say "auto", takes the first one that has all functions: of
-/// the backend's paths, then of the packages of the interpreter `python` (empty: there is none). Returns the libraries
-/// that it did not take, each with the reason.
+/// Sets `counters.path` to the library that the backend's `options` name. If they say "auto", takes the first library with all
+/// functions: first from the backend's paths, then from the packages of the interpreter `python` (empty: no interpreter).
+/// Returns the libraries that it did not take, each with the reason.
 std::vector<std::string> find_library(DeviceCounters& counters, const Value& options,
                                       const std::string& python);
 

@@ -96,7 +96,7 @@ void Device::make_ready() {
 }
 
 /// Rationale: a process that reads counters takes long to start, and measurements wait until it has opened the device. So it
-/// starts while no job waits. A busy lane starts one for each profile (Device::judge()).
+/// starts while no job waits. If a profile finds none, Device::judge() starts one.
 void Device::use_idle_time() {
   if (!keeps_player_ || closed_ || has_all_memory_ || lock_.is_unlocked() || !judge_.is_started())
     return;

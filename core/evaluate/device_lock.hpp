@@ -32,15 +32,15 @@ LockClock& system_lock_clock();
 /// before it.
 ///
 /// Lanes that wait for timing are served in order, one right after the other. They come before lanes that share once they are at
-/// least as many, or after `kGatherSeconds`. Rationale: only one lane works while one measures. If the others stopped for each
-/// that wants to measure, they would seldom work at the same time.
+/// least as many, or if none of them was served for `kGatherSeconds`. Rationale: while one lane measures, no other works. If all
+/// lanes stopped whenever one wants to measure, they would seldom work at the same time.
 ///
 /// No wait is silent or endless: every `kWarnSeconds` the log names the lanes that hold the device and their work, and after
 /// `seconds_max` the wait fails.
 class DeviceLock {
  public:
   static constexpr double kWarnSeconds = 60;
-  /// Longest time for which lanes that share do not stop for one that waits for timing.
+  /// Time since a lane was last served for timing, or began to wait for it, after which lanes that share stop (s).
   static constexpr double kGatherSeconds = 0.25;
 
   /// `seconds_max`: longest wait. `warn_seconds`: time between two log lines about one wait.
@@ -53,7 +53,7 @@ class DeviceLock {
  private:
   friend class LaneLock;
 
-  /// Whether lanes that share must let those measure that wait for timing.
+  /// Whether lanes that share must stop, so that lanes that wait for timing can measure.
   bool timing_comes_first() const HONE_REQUIRES(mutex_);
 
   const double seconds_max_, warn_seconds_;
@@ -87,7 +87,7 @@ class LaneLock {
 
   /// Shares the device with other lanes. Converts timing to shared use; an exclusive lane stays exclusive.
   Status share();
-  /// Lets lanes measure that wait for timing, if they come first. This lane must not run anything on the device meanwhile.
+  /// If lanes that wait for timing come first, lets them measure. This lane must not run anything on the device meanwhile.
   Status yield();
   /// From shared: returns once no other lane uses the device.
   Status lock_for_timing();

@@ -52,7 +52,7 @@ SpawnRequest spawn_of(const EvaluatorOptions& options, const DeviceSpec& spec,
   return spawn;
 }
 
-/// Takes the process' greeting. Returns the answer if it cannot serve; nothing if it waits for a request.
+/// Takes the process' first message. Nothing: it waits for a request. Otherwise its answer, which says why it cannot serve.
 Result<std::optional<std::string>> greeting(const Player& player, double seconds) {
   const auto said =
       receive_message(player.socket.get(), kGreetingBytesMax, seconds, player.process->pidfd());
@@ -63,7 +63,7 @@ Result<std::optional<std::string>> greeting(const Player& player, double seconds
   return std::optional<std::string>(said->bytes);
 }
 
-/// The fault of a process that has not given its answer. Waits for its end.
+/// Ends a process that gave no answer, and returns the fault.
 Error fault_of(Process& process, const std::string& message) {
   process.kill();
   const auto exit = process.wait(kProcessEndSeconds);

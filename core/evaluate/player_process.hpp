@@ -18,14 +18,13 @@ namespace hone {
 struct Player {
   std::unique_ptr<Process> process;  ///< null: none
   UniqueFd socket;
-  bool is_ready = false;  ///< it has said that it waits for its request
+  bool is_ready = false;  ///< its greeting was taken: it waits for its request
 };
 
 /// One request for hone-player.
 struct PlayerRequest {
-  Value request;  ///< DeviceCalls::request, with "artifact" and what the service needs
-  double seconds =
-      0;  ///< limit of the answer; of a process that is not ready, of its start as well
+  Value request;       ///< DeviceCalls::request, with "artifact" and what the service needs
+  double seconds = 0;  ///< time limit; it includes the start of a process that is not ready
 };
 
 /// The untrusted answer, and the host's decision whether the process was starved.
@@ -46,8 +45,8 @@ Result<Player> start_player(Launcher& launcher, const EvaluatorOptions& options,
 /// set Player::is_ready.
 bool becomes_ready(const Player& player);
 
-/// Sends the process the request, and waits for its answer. The caller holds the device, and ends the process, which may still
-/// use the device. Rationale: the end of a context takes time, and the answer need not wait for it.
+/// Sends the process the request, and waits for its answer. The caller holds the device. Afterwards it ends the process, which
+/// may still use the device. Rationale: a context takes time to end, and the answer need not wait for that.
 /// unavailable: a fault of the machine.
 Result<PlayerAnswer> ask_player(Player& player, const PlayerRequest& asked);
 

@@ -33,7 +33,7 @@ bool wait_readable(int fd, double seconds) {
   return poll(&polled, 1, static_cast<int>(seconds * 1e3)) > 0;
 }
 
-/// Tells whether a file was replaced; empty: there is none.
+/// A text that changes if the file is replaced; empty: there is no file.
 std::string file_identity(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return "";
@@ -73,7 +73,7 @@ void ProcessPool::see_only_own(std::vector<std::string> other_nodes) {
   number_ = "0";
   if (other_nodes == other_nodes_) return;
   other_nodes_ = std::move(other_nodes);
-  end_player();  // it sees what it saw at its start
+  end_player();  // it still sees the nodes that it saw at its start
 }
 
 Result<ProcessPool::Standby> ProcessPool::start_candidate() {
@@ -238,7 +238,7 @@ Result<ProcessPool::Standby> ProcessPool::start_counting() {
   return Standby{std::move(made.process), std::move(made.socket), true};
 }
 
-/// Not one that has ended, or has loaded a library that was replaced since then.
+/// False: it has ended, or its library was replaced after it started.
 bool ProcessPool::can_serve(const Standby& player) const {
   return !has_ended(*player.process, 0) && player_library_ == file_identity(options_.counters.path);
 }
@@ -250,7 +250,7 @@ void ProcessPool::make_player_ready() {
   count_waiting();
 }
 
-/// Rationale: a process that could not open the device, for example because a submission held its memory then, is replaced.
+/// Replaces a process that could not open the device. Rationale: a submission may have held the device's memory at that time.
 Result<Player> ProcessPool::take_player() {
   std::list<Standby>& ready = standby_[Kind::kPlayer];
   while (!ready.empty()) {

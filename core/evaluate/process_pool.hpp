@@ -22,7 +22,7 @@ namespace hone {
 /// Processes that read hardware counters.
 struct PlayerCounts {
   std::size_t started = 0;  ///< so far
-  std::size_t used = 0;     ///< of these, those that had waited for their submission
+  std::size_t used = 0;     ///< of these, those that were ready when a profile needed one
   std::size_t waiting = 0;  ///< now
 };
 
@@ -68,15 +68,14 @@ class ProcessPool {
   void wait_until_open();
   void end_standby();
 
-  /// Starts a process that reads counters, unless one waits that can serve. Returns before it has opened the device. No effect
-  /// where counters cannot be read.
+  /// Starts a process that reads counters, unless a usable one waits. Returns before it has opened the device. No effect if
+  /// counters cannot be read.
   void make_player_ready();
   /// The process that waits, or a new one that has not opened the device. It serves one submission, and the caller ends it.
   Result<Player> take_player();
   /// Without Defence::kOwnPlayer: the process waits again.
   void return_player(Player player);
   void end_player();
-  /// Processes that read counters: those started so far, those that waited when they were needed, and those that wait now.
   /// [any thread]
   PlayerCounts player_counts() const { return {players_started_, players_used_, players_waiting_}; }
 
@@ -116,7 +115,7 @@ class ProcessPool {
   const std::string lane_;
   std::map<Kind, std::list<Standby>> standby_;
   std::vector<std::unique_ptr<Process>> ended_;
-  std::string player_library_;  ///< what the waiting player has loaded, by file_identity()
+  std::string player_library_;  ///< file_identity() of the waiting player's library
   std::atomic<std::size_t> players_started_{0}, players_used_{0}, players_waiting_{0};
 };
 

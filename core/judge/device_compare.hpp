@@ -19,8 +19,8 @@ class DeviceCompare {
   Result<std::optional<FoundMismatch>> compare(const Arena& got, const Arena& expected,
                                                const std::vector<CompareOrder>& orders);
 
-  /// As Workbench::agree. Rationale: most outputs of honest submissions are within the tolerances without a scale, and every other
-  /// tolerance is at least as wide. Those need sums and samples of the tensors on the host.
+  /// As Workbench::agree, with the tolerances without a scale. Every other tolerance is at least as wide. Rationale: most outputs
+  /// of honest submissions are within these, and only the others need sums and samples of the tensors on the host.
   Result<std::vector<bool>> agree(const std::vector<CompareGroup>& groups);
 
  private:

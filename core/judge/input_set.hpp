@@ -43,7 +43,7 @@ class InputSet {
   static Result<InputSet> make(const Task& task, const Dims& dims, SetOrder order,
                                Runner& reference, Workbench& workbench,
                                const Defences& defences = {});
-  /// Makes several sets in fewer steps. Each must lie in a place of its own.
+  /// Makes several sets together, which is faster. Their places must not overlap.
   static Result<std::vector<InputSet>> make_all(const Task& task, const Dims& dims,
                                                 std::vector<SetOrder> orders, Runner& reference,
                                                 Workbench& workbench,
@@ -74,7 +74,7 @@ class InputSet {
   /// name. `tolerances`: of each of the task's tensors.
   Result<std::optional<Mismatch>> compare(const Arena& arena, const Layout& layout,
                                           const std::vector<OutputTolerance>& tolerances) const;
-  /// Compares outputs with answers to the same inputs in the task's own types. Both arenas have this layout.
+  /// Orders that compare outputs with answers to the same inputs, in the task's own types. Both arenas have this layout.
   CompareGroup compare_group(const Arena& outputs, const Arena& answers, const Layout& layout,
                              const std::vector<OutputTolerance>& tolerances) const;
   /// Whether canaries are intact after a round, and inputs unchanged unless the task lets a submission change them. `outputs`: the
@@ -97,7 +97,7 @@ class InputSet {
   static Result<InputSet> begin(const Task& task, const Dims& dims, SetOrder order,
                                 Runner& reference, Workbench& workbench, const Defences& defences,
                                 std::vector<FillOrder>& fills);
-  /// The reference makes the inputs of these sets, as many calls at once as fit in a round.
+  /// The reference makes the inputs of these sets, up to kCallsMax calls in each round.
   static Status let_reference_fill(std::vector<InputSet>& sets,
                                    const std::vector<std::uint64_t>& seeds);
   /// A call of a set.

@@ -85,8 +85,8 @@ class Workbench {
   /// Compares each order like compare_output (compare.hpp), and returns the first mismatch.
   virtual Result<std::optional<FoundMismatch>> compare(const Arena& got, const Arena& expected,
                                                        const std::vector<CompareOrder>& orders) = 0;
-  /// For each group, whether it is settled that compare() finds no mismatch. Faster than compare() for each, and settles most
-  /// groups that are right.
+  /// For each group, true if compare() would find no mismatch. False: undecided, but seldom for a group without a mismatch.
+  /// Faster than compare() for each group.
   virtual Result<std::vector<bool>> agree(const std::vector<CompareGroup>& groups) {
     std::vector<bool> agreed;
     for (const CompareGroup& group : groups) {

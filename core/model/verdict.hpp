@@ -35,7 +35,7 @@ struct EnumNames<VerdictStage> {
 /// the code that chooses it, its template in envs/kernel_refine/templates, and its name in clients/python/src/hone/types.py.
 /// evaluate/verdicts.cpp chooses outcomes of one evaluation; final_verdict() in evaluate/confirmation.cpp turns a correct verdict
 /// into another. All else follows from the row: each outcome but `correct` counts as not correct, for rewards, clients and
-/// reports. tests/repo/lists_test.py names what is missing, pages included. A colour (core/web/page/style.css) is optional.
+/// reports. tests/repo/lists_test.py reports missing names, also on pages. A colour (core/web/page/style.css) is optional.
 enum class Outcome {
   kNoCode,
   kRejected,

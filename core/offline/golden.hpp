@@ -21,7 +21,7 @@ struct Golden {
 };
 
 /// The language of a file, one of `languages`, by its extension: .c, .cpp and .cc, or .cu for the first
-/// language that is neither C nor C++. .NAME.cu is for the language NAME only. Empty: the file has no such language.
+/// language that is neither C nor C++. .NAME.cu is for the language NAME only. Empty: none of them.
 std::string language_of_file(std::string_view file, const std::vector<std::string>& languages);
 
 /// The files of a folder in one of the languages, sorted by name; none if the folder does not exist.

@@ -69,7 +69,7 @@ Result<Value> read_all(CallPlayer& player, hone_counters* counters, std::size_t 
   return list;
 }
 
-/// The answer. `open_ms`: the time that the process took to open device and library.
+/// The answer. `open_ms`: the time to open the device and the library (ms).
 Result<Value> counted(CallPlayer& player, hone_counters* counters, const Value& request,
                       double open_ms) {
   Stages stages;

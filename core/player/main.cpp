@@ -8,10 +8,10 @@
 //
 // Theory of operation. `sanitize` seals itself, gets a request from the host, and starts the sanitizer once for each run. The
 // sanitizer starts `play`, which makes the calls. `count` seals itself, opens the device and a library that reads hardware
-// counters, and then may wait long for its one request. With it, it makes the launches of one call several times. The
-// device code is the submission's, and all host code is trusted. But the driver and
-// the sanitizer parse an image that the submission chose, so all forms count as untrusted. Their inputs come from a public
-// seed, so they learn no secret. The host treats their answer as untrusted data.
+// counters, waits for its one request, maybe for long, and then makes the launches of one call several times. The device code
+// is the submission's, and all host code is trusted. But the driver and the sanitizer parse an image that the submission chose,
+// so all forms count as untrusted. Their inputs come from a public seed, so they learn no secret. The host treats their answer
+// as untrusted data.
 #include <fcntl.h>
 #include <sys/prctl.h>
 

@@ -72,7 +72,7 @@ constexpr NumberRow kNumbers[] = {
     {"evaluator/counter_processes/started", "hone_counter_processes_total", MetricType::kCounter,
      "Processes started to read hardware counters."},
     {"evaluator/counter_processes/used", "hone_counter_processes_used_total", MetricType::kCounter,
-     "Processes that waited when a profile needed hardware counters."},
+     "Processes that were ready when a profile needed hardware counters."},
     {"evaluator/counter_processes/waiting", "hone_counter_processes_waiting", MetricType::kGauge,
      "Processes that wait to read hardware counters."},
     {"evaluator/build_cache/hits", "hone_build_cache_hits_total", MetricType::kCounter,

@@ -1,8 +1,8 @@
 // The verbs of hone/1 and the bodies of their requests, as in docs/protocol-reference.md: a struct for each verb, and a strict
-// reader. A new verb is a struct here, with its facts in kVerb, which AllRequests lists, and a row with its handler in
+// reader. For a new verb, add a struct with its facts in kVerb here, list it in AllRequests, and add a row with its handler to
 // server/verb_rows.cpp. Clients send any verb with call(). For a method of its own, extend clients/cpp (include/hone/client.hpp,
-// src/client.cpp) and clients/python/src/hone/_verbs.py, which both Python clients use. Documents: docs/protocol.md (endpoints, repeated
-// requests) and docs/protocol-reference.md.
+// src/client.cpp) and clients/python/src/hone/_verbs.py, which both Python clients use. Documents: docs/protocol.md (endpoints,
+// repeated requests) and docs/protocol-reference.md.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ inline constexpr std::size_t kNameBytesMax = 256, kIdBytesMax = 64;
 
 enum class Endpoints { kMain, kControl, kBoth };
 
-/// The facts of a verb that both servers and clients use. A client sends any verb again after a lost connection or a full server;
-/// the server must answer a repeated request as the first (docs/protocol.md).
+/// The facts of a verb that both servers and clients use. A client may send any verb again: after a lost connection, or if the
+/// server was full. So each verb defines what a repeated request does (docs/protocol.md).
 struct VerbFacts {
   std::string_view name;
   Endpoints endpoints = Endpoints::kMain;  ///< that serve it

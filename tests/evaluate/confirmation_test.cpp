@@ -79,7 +79,7 @@ TEST(Suspicions, SpeedNearTheHardwaresLimit_IsDoubtedOncePerBest) {
   EXPECT_NE(suspicions.doubt(task("another"), winner(1.5, 20), kCore), "");
 }
 
-/// Above 10 % whatever its interval is: a submission can widen it with a few slow rounds.
+/// A gain above 10 % is doubted with any interval, because a submission can widen its own with a few slow rounds.
 TEST(Suspicions, NewBestOfAKeptProcess_IsDoubted) {
   Suspicions suspicions(0, 0);
   EXPECT_EQ(suspicions.doubt(task(), winner(1.9, kSlow, 0.6), kCore, true),

@@ -1,4 +1,4 @@
-// Waits for an event of another process or thread that tests can only ask for.
+// Polls until a condition of another process or thread holds.
 #pragma once
 
 #include <chrono>

@@ -160,7 +160,7 @@ class CounterLibrary : public testing::Test {
   DeviceCounters counters_;
 };
 
-TEST_F(CounterLibrary, OldOneOfTheToolkit_DoesNotHideThatOfThePackages) {
+TEST_F(CounterLibrary, OldLibraryInTheToolkit_LibraryInThePackagesIsTaken) {
   put("old_cupti.so", in_toolkit_);
   put("pretend_cupti.so", in_packages_);
   EXPECT_THAT(find(), testing::ElementsAre(testing::AllOf(
@@ -169,7 +169,7 @@ TEST_F(CounterLibrary, OldOneOfTheToolkit_DoesNotHideThatOfThePackages) {
   EXPECT_EQ(counters_.path, in_packages_.string());
 }
 
-TEST_F(CounterLibrary, ThatOfTheToolkit_ComesFirst) {
+TEST_F(CounterLibrary, LibraryInTheToolkit_ComesFirst) {
   put("pretend_cupti.so", in_toolkit_);
   put("pretend_cupti.so", in_packages_);
   EXPECT_THAT(find(), testing::IsEmpty());
@@ -178,7 +178,7 @@ TEST_F(CounterLibrary, ThatOfTheToolkit_ComesFirst) {
 
 TEST_F(CounterLibrary, DamagedFile_IsRefusedWithTheReason) {
   ASSERT_TRUE(write_file(in_toolkit_, "x"));
-  EXPECT_THAT(find(), testing::ElementsAre(HasSubstr(": it is no 64-bit ELF file")));
+  EXPECT_THAT(find(), testing::ElementsAre(HasSubstr(": it is not a 64-bit ELF file")));
   EXPECT_EQ(counters_.path, "");
   EXPECT_THAT(expect_counters(counters_).error().message, HasSubstr("install CUPTI"));
   auto library = read_file(build_dir() / "tests/pretend_cupti.so");
@@ -189,7 +189,7 @@ TEST_F(CounterLibrary, DamagedFile_IsRefusedWithTheReason) {
   }
 }
 
-/// Of the functions that the backend calls, none is missing in the list that hone looks for.
+/// hone looks for each function that the backend calls.
 TEST_F(CounterLibrary, ListOfFunctions_HasAllThatTheBackendCalls) {
   const auto source = read_file(source_dir() / "plugins/backends/gpu/vendor/cuda_counters.cpp");
   ASSERT_TRUE(source);
@@ -201,7 +201,7 @@ TEST_F(CounterLibrary, ListOfFunctions_HasAllThatTheBackendCalls) {
   }
 }
 
-TEST_F(CounterLibrary, NamedOne_ComesFirst) {
+TEST_F(CounterLibrary, NamedLibrary_ComesFirst) {
   put("pretend_cupti.so", in_packages_);
   EXPECT_THAT(find(), testing::IsEmpty());
   DeviceCounters& counters = counters_;

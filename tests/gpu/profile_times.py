@@ -4,9 +4,9 @@
 `profile`, and prints a table, or with `--json` a JSON object. Each row has the medians over N profiles and N steps of a
 task's baseline, and their ratio. `new` sources were not built before; `same` is one source, whose build is kept.
 `pause` is the time (s) between two requests, in which a model would write its answer. Without a pause, the process that
-reads hardware counters starts while the server judges. `stages` are medians (ms) of the parts of a count, from the
-server's log: the process' start (`open`), reserving the counters (`begin`), and what each request costs. Needs the
-Python package `hone`.
+reads hardware counters starts while the server judges. `stages` has medians (ms) from the server's log: opening the
+device and CUPTI (`open`), reserving the counters (`begin`), and the other parts of a request. `pass_count` is the
+number of passes. Needs the Python package `hone`.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def timed(client: hone.Client, task: str, given: argparse.Namespace, new: bool, 
 
 
 def stages_in(log: str) -> dict[str, float]:
-    """Medians of the parts of a count."""
+    """Medians of the stages in the log."""
     parts: dict[str, list[float]] = {}
     for line in STAGES.findall(log):
         for part in line.split(", "):

@@ -49,7 +49,7 @@ class WaitingPlayer : public testing::Test {
     evaluator_ = std::move(*evaluator);
   }
   fs::path library() const { return folder_.path() / "libcupti.so"; }
-  /// As a package manager replaces it: under another inode.
+  /// Replaces the library as a package manager does: by a file with another inode.
   void put_library() {
     const fs::path fresh = folder_.path() / "libcupti.so.new";
     fs::copy_file(build_dir() / "tests/pretend_cupti.so", fresh);
@@ -221,7 +221,7 @@ extern "C" __global__ void add_relu(const float* x, const float* y, float* out, 
 }
 )";
 
-// A submission of another client. It ends with a fault where the heap is full.
+// A submission of another client. It faults if the heap is full.
 constexpr const char* kNeedsTheHeap = R"(
 extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
   long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;

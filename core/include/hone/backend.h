@@ -111,8 +111,8 @@ typedef struct hone_python {
    * Memory that the call allocates must then stay valid until the plan is unloaded. */
   int32_t (*operate)(uint64_t plan, uint32_t number, const uint64_t* addresses, uint64_t count,
                      uint64_t stream, char* words, uint64_t words_size);
-  /* All calls of a round are launched: does what `launch` has put off, to do it for all calls together. May return before
-   * the device is done. May be NULL. */
+  /* Called after the last launch of a round. Does the work that `launch` has deferred, for all calls together. May return
+   * before the device is done. May be NULL. */
   int32_t (*finish)(char* words, uint64_t words_size);
 } hone_python;
 
@@ -144,7 +144,7 @@ typedef struct hone_backend_factory {
    *   "counters": {"parameter": str, "help": str, "libraries": [str], "packages": [str], "symbols": [str]}: a library that
    *     reads hardware counters. "parameter": the parameter that can hold its path; "help": instructions to install it;
    *     "libraries": paths where it may be, in the order of preference; "packages": the same in Python's site-packages;
-   *     "symbols": functions that it must have. hone takes the first one that has all of them.
+   *     "symbols": functions that it must have. hone takes the first library with all of them.
    *   "harness": {"kernels": str, "known_answer": str}: core/judge/harness/harness.cu and known_answer.cu in the backend's
    *     first language. For a member that is missing, build gets the file as it is, in C++ with __global__ kernels. */
   int32_t (*describe)(hone_bytes config, hone_sink* out, hone_error* error);
@@ -284,8 +284,8 @@ typedef struct hone_backend_factory {
    * library, the driver or the device does not allow it; the message says which and why. */
   int32_t (*open_counters)(hone_device* device, const char* library, uint32_t launches_max,
                            hone_counters** out, hone_error* error);
-  /* [one] Counts from now on. The first one reserves the device's counters; HONE_UNAVAILABLE as above. Until then, other
-   * processes can use them. */
+  /* [one] Counts from now on. The first call reserves the device's counters; HONE_UNAVAILABLE as above. Until then, other
+   * processes can use the counters. */
   int32_t (*begin_pass)(hone_counters* counters, hone_error* error);
   /* [one] Waits for the launches and stops counting. Sets `is_last` to 1 if no further pass is needed, else 0. */
   int32_t (*end_pass)(hone_counters* counters, uint32_t* is_last, hone_error* error);

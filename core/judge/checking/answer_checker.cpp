@@ -135,7 +135,7 @@ Result<std::vector<bool>> AnswerChecker::settled_by_baseline(
 }
 
 /// Rationale: the baseline was just timed with the same inputs, so comparing with its outputs saves a call of the reference.
-/// A mismatch with them is no verdict: the reference then computes its answer, and that decides.
+/// A mismatch with them is no verdict: the exact answer and then the reference's own answer decide.
 Judgement AnswerChecker::compare_timed(PreparedRound timed, const Arena& outputs,
                                        const Arena* answers) const {
   Judgement compared;

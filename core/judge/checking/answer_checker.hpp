@@ -33,8 +33,8 @@ class AnswerChecker {
     const Arena& outputs;
     const Arena& answers;
   };
-  /// For each round, whether the baseline's outputs settle that the submission's are right. Much faster than compare_timed() for
-  /// each; false says nothing.
+  /// For each round, whether the submission's outputs are right by the baseline's outputs. False: undecided, so compare_timed()
+  /// must decide. Much faster than compare_timed() for each round.
   Result<std::vector<bool>> settled_by_baseline(const std::vector<TimedOutputs>& rounds) const;
   /// Compares the outputs of a timed round. `answers`: the baseline's outputs for the same inputs, which are compared first; null:
   /// none. They count only where answers_by_baseline().
@@ -50,7 +50,7 @@ class AnswerChecker {
   Judgement make_room(const Layout& layout) const;
   Judgement compare(const PreparedRound& prepared, const Arena& outputs,
                     std::optional<Mismatch>& found) const;
-  /// The same, with the exact answer first and then the reference's own.
+  /// The same, but first with the exact answer, then with the reference's own.
   Judgement compare_exact_first(PreparedRound& prepared, const Arena& outputs,
                                 std::optional<Mismatch>& found) const;
   /// Compares with the exact answer.

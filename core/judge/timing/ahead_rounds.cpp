@@ -11,7 +11,7 @@ namespace {
 // Least time of a pair besides its calls (s): inputs are loaded, and empty rounds run. Chosen low: a pair that is prepared and
 // not timed costs memory only, while one that is prepared late keeps other lanes from the device (record 48).
 constexpr double kPairCostSeconds = 2e-3;
-// Inputs that are made together take at most this much memory, if they are of several rounds. Rationale: other lanes wait meanwhile.
+// Rounds whose inputs are made together begin within this many bytes. Rationale: lanes that want to measure wait meanwhile.
 constexpr std::uint64_t kTogetherBytes = 256u << 20;
 // Copies of outputs take at most this part of the device's memory: 1/64 (memory_budget.cpp reserves as much).
 constexpr std::uint64_t kCopiesShareOfMemory = 64;
@@ -60,7 +60,7 @@ bool AheadRounds::add_order(std::uint64_t secret, const std::vector<std::size_t>
   return true;
 }
 
-/// The rounds of the first pairs, in their order, as far as their inputs fit.
+/// The rounds of the first pairs, in order, until their inputs no longer fit.
 std::vector<TimedOrder> AheadRounds::orders_ahead(RoundSequence sequence) {
   const SessionInput& e = m_.input;
   const int singles = has_single_rounds(e, m_.timings) ? e.settings.single_call_pairs : 0;

@@ -14,8 +14,8 @@
 
 namespace hone {
 
-/// For rounds under host code of hone's own. Rationale: other judges wait while one times its pairs. To make inputs and to compare
-/// outputs takes over ten times as long as the rounds of a small task, and needs no exclusive use of the device.
+/// For rounds under host code of hone's own. Rationale: other judges wait while one times its pairs. For a small task, making
+/// inputs and comparing outputs takes longer than the rounds, and needs no exclusive use of the device.
 ///
 /// Inputs lie in the reference's arena, one round behind the other, as far as they fit: no submission can read them there. Outputs
 /// of both sides are copied right after their rounds, so that nothing can change them until they are compared. A round

@@ -15,9 +15,12 @@ T = TypeVar("T")
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:5917"
 PathLike = str | os.PathLike[str]
 Progress = Callable[[dict[str, Any]], None]
-# As in core/wire/requests.hpp; tests/repo/lists_test.py compares.
+# Verbs, as in core/wire/requests.hpp; tests/repo/lists_test.py compares the lists.
 BEGIN_EPISODE = ("reset", "branch")
-OF_ONE_SERVER = ("metrics", "health")  # of the control endpoint alone
+OF_ONE_SERVER = (
+    "metrics",
+    "health",
+)  # each server has its own answer; only the control endpoint serves them
 
 
 @dataclass(frozen=True)

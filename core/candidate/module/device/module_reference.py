@@ -47,7 +47,7 @@ TRIAL_SEED = 1  # of the inputs that decide the level of structure: the same in 
 # the error without structure.
 CALM = {torch.float32: 1e-5, torch.float64: 1e-10, torch.float16: 1e-3, torch.bfloat16: 8e-3}
 CALM_TIMES = 4  # allowed error, relative to the error without structure
-TOGETHER_BYTES = 64 << 20  # of the calls whose inputs are made together, if they are several
+TOGETHER_BYTES = 64 << 20  # of all calls whose inputs are made together; one call may take more
 DOUBLE_SHARE = 8  # a call is computed in double if it holds at most 1/8 of the device's memory (see layout.cpp)
 
 
@@ -57,7 +57,7 @@ def changes_inputs(values: list[Spec]) -> bool:
 
 
 def together(to: torch.Tensor, values: list[torch.Tensor]) -> torch.Tensor:
-    """The value of each call as one tensor, with the type and shape of `to`. It is `to` if a value has another form."""
+    """The values of all calls as one tensor with the type and shape of `to`. May copy them to `to`, and return that."""
     one = to[0]
     if any((v.dtype, v.device, v.shape) != (one.dtype, one.device, one.shape) for v in values):
         for place, value in zip(to, values, strict=True):
@@ -88,7 +88,7 @@ def distances(before: Places, after: Places) -> Places:
 
 @dataclasses.dataclass
 class Calls:
-    """Calls of a round whose inputs are made together, from one seed. Their tensors are equally far apart."""
+    """Calls of a round whose inputs are made together, from one seed. Places of a tensor are equally far apart."""
 
     places: list[Places]
     seed: int
@@ -96,7 +96,7 @@ class Calls:
     is_plain: bool
 
     def add(self, places: Places, most: int) -> bool:
-        """Adds a call; False: it would be more than `most`, or its tensors lie elsewhere."""
+        """Adds a call. False: there are `most` calls already, or its tensors do not continue the distances."""
         if len(self.places) >= most:
             return False
         steps = [distances(*pair) for pair in itertools.pairwise([*self.places[-2:], places])]
@@ -124,8 +124,8 @@ class Reference(Artifact):
         self.trusted_double = False  # the double form was compared with the strict one
         self.keeps_kind = False  # NaN and infinity of the reference's own form count as right
         self.report = ""
-        self.together = TOGETHER_BYTES // max(1, self.bytes_of_call())  # calls whose inputs are made together
-        self.waiting: list[Calls] = []  # whose inputs are made when the round has no further call
+        self.together = TOGETHER_BYTES // max(1, self.bytes_of_call())  # most calls whose inputs are made together
+        self.waiting: list[Calls] = []  # make_waiting() makes their inputs after the last call
         self.shortcuts: Iterator[dict[str, Any]] | None = None  # those that are still to be reported
 
     def entry(self, name: str) -> Callable[[list[int]], None]:
@@ -314,14 +314,14 @@ class Reference(Artifact):
         return flat(model(*placed(given)))
 
     def wait(self, values: list[int], varied: bool, is_plain: bool) -> None:
-        """Adds a call whose inputs are to be made, to those before it if that is possible."""
+        """Notes a call for make_waiting(), together with the calls before it if possible."""
         places, seed = self.at(values)
         last = self.waiting[-1] if self.waiting else None
         if last is None or (last.varied, last.is_plain) != (varied, is_plain) or not last.add(places, self.together):
             self.waiting.append(Calls([places], seed, varied, is_plain))
 
     def make_waiting(self) -> None:
-        """Makes the inputs and parameters of all calls of the round, others for each.
+        """Makes the inputs and parameters of all calls of the round. Each call has its own.
 
         The inputs are the reference's own, or varied ones with structure. Parameters are near the constructor's.
         """
@@ -405,8 +405,8 @@ class Reference(Artifact):
     def fill(self, calls: list[Places], seed: int, varied: bool, level: int) -> None:
         """Makes the inputs and parameters of these calls.
 
-        Rationale: to start an operation takes longer than a small one, and every timed call needs inputs. So each
-        operation does the work of all calls, and that of all parameters of a tensor.
+        Rationale: a small operation takes longer to start than to run, and every timed call needs inputs. So each
+        operation does the work of all calls, and of all parameters of a tensor.
         """
         PLACE.seed(seed)
         made: list[tuple[torch.Tensor, torch.Tensor]] = []  # each tensor's places and values
@@ -441,7 +441,7 @@ class Reference(Artifact):
             self.tensor_of_calls(calls, parameter).copy_(base)
 
     def tensor_of_calls(self, calls: list[Places], spec: Spec) -> torch.Tensor:
-        """A tensor of all these calls, with an axis for the calls before its own axes."""
+        """A tensor of all these calls. Its first axis is the axis of the calls."""
         dtype = DTYPES[spec["dtype"]]
         at = spec.get("at", 0) * dtype.itemsize
         return ARENA.views_at([places[spec["tensor"]] + at for places in calls], dtype, spec["shape"])

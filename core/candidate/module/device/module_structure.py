@@ -1,8 +1,8 @@
 """Gives inputs structure, so that a sample of the elements, or a part of an axis, says little about the whole.
 
 Every element is multiplied by a number from 0 to 1 and no element grows, so signs, zeros, and bounds such as those of
-probabilities stay. All amounts and places are random, and others for each call. The first axis of values, and of the
-places that they are written to, is that of the calls.
+probabilities stay. All amounts and places are random, and each call has its own. The first axis of values, and of the
+tensors that they are written to, is the axis of the calls.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Structure:
         return tensor
 
     def levels(self, level: int, calls: int) -> list[list[float]]:
-        """For each call, the levels of the blocks of all axes. One call of rand, because each takes microseconds."""
+        """For each call, the levels of the blocks of all axes. Uses torch.rand once, because a use takes long."""
         draws = iter(torch.rand(calls * self.draws).tolist())
         return [self.levels_of_call(level, draws) for _ in range(calls)]
 

@@ -55,7 +55,7 @@ def is_varied(tensor: torch.Tensor) -> bool:
 
 
 def shaped(numbers: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
-    """One number for each call, shaped to multiply a tensor whose first axis is that of the calls."""
+    """One number for each call, shaped to multiply a tensor whose first axis is the axis of the calls."""
     return numbers.view([-1, *[1] * (tensor.dim() - 1)])
 
 
@@ -63,17 +63,17 @@ class Variation:
     """Changes the distribution of tensors by secret amounts, so that no answer follows from the distribution alone.
 
     Tensors are scaled down, and tensors of one shape are mixed. Some stay as they are, never all. Values keep their
-    sign and stay within their bounds. The first axis of each tensor is that of the calls: each has amounts of its own.
+    sign and stay within their bounds. The first axis of each tensor is for the calls; each call has its own amounts.
     """
 
     def __init__(self, shapes: list[torch.Size], calls: int) -> None:
         """`shapes`: of the tensors, without the axis of the calls."""
         pairs = [(i, j) for i in range(len(shapes)) for j in range(i) if shapes[i] == shapes[j]]
-        # One call of rand, because each takes microseconds.
+        # torch.rand is used once, because each use takes microseconds.
         draws = iter(torch.rand((1 + calls) * (len(pairs) + len(shapes)) + 2).tolist())
         mixed, scaled = some_of(pairs, draws), some_of(range(len(shapes)), draws)
-        self.mixes = [pair for pair in pairs if pair in mixed]  # in the order of the first, which gets of the second
-        self.weights = [[0.5 * next(draws) for _ in range(calls)] for _ in self.mixes]  # of the second, for each call
+        self.mixes = [pair for pair in pairs if pair in mixed]  # (i, j), sorted: tensor i gets a part of tensor j
+        self.weights = [[0.5 * next(draws) for _ in range(calls)] for _ in self.mixes]  # of tensor j, for each call
         self.scales = [  # for each tensor and call; applied after mixing
             [0.25 + 0.75 * next(draws) if i in scaled else 1.0 for _ in range(calls)] for i in range(len(shapes))
         ]
@@ -98,8 +98,8 @@ def some_of(things: Sequence[T], draws: Iterator[float]) -> set[T]:
 def on_device(tables: list[list[list[float]]], device: torch.device) -> list[torch.Tensor]:
     """The tables, as one tensor each.
 
-    Rationale: a copy to a device waits for it, and for the work of other processes there. So there is one copy for all,
-    from pinned memory, which does not wait.
+    Rationale: a copy from pageable memory waits for the device, also for the work of other processes. So there is one
+    copy for all tables, and it is from pinned memory, which needs no wait.
     """
     given = [number for table in tables for row in table for number in row]
     numbers = torch.tensor(given, pin_memory=device.type != "cpu").to(device, non_blocking=True)

@@ -40,8 +40,8 @@ struct Turn {
   Value verdict;                   ///< all of it: docs/plugins.md
 
   bool correct() const { return outcome == "correct"; }
-  /// It was built, and no cheat; whether it ran well is another matter. False for an outcome that a later host adds, because
-  /// it may be a new class of cheating.
+  /// Whether it was built and did not cheat. It may have crashed, or be wrong. False for an outcome that a later host adds,
+  /// because that may be a new class of cheating.
   bool built() const {
     constexpr std::string_view kBuilt[] = {"crashed", "timed_out", "out_of_memory", "wrong",
                                            "correct"};

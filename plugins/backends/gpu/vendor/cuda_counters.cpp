@@ -213,7 +213,7 @@ void hone_counters::choose_metrics(const char* chip) {
     hone_gpu::fail(HONE_UNAVAILABLE, std::string("CUPTI has no counters for the chip ") + chip);
 }
 
-/// The image that says what to count. Does not use the device.
+/// Makes the image that says what to count. Does not use the device.
 void hone_counters::make_config() {
   cupti::ConfigSize size{};
   size.host = host_;
@@ -226,8 +226,8 @@ void hone_counters::make_config() {
   cupti_.call("cuptiProfilerHostGetConfigImage", image, image.config);
 }
 
-/// Rationale: this reserves the device's counters, so it waits for the first pass. A process that only waits leaves them to
-/// others, for example to a profiler of the machine's owner.
+/// Reserves the device's counters. Rationale: only the first pass calls it, so a waiting process leaves the counters to other
+/// profilers.
 void hone_counters::enable() {
   cupti::Enable enable{};
   enable.context = device_.context;
