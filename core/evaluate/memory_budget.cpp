@@ -12,6 +12,9 @@
 namespace hone {
 namespace {
 
+/// Most memory that making inputs together takes: four times TOGETHER_BYTES of module_reference.py, for values, factors and copies.
+constexpr std::uint64_t kInputsTogether = 256u << 20;
+
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 constexpr std::uint64_t kReserveShare =
     64;  // of the device's memory, for the driver and for fragmentation
@@ -89,6 +92,8 @@ Result<MemoryNeed> memory_need(const Task& given, const MeasureSettings& setting
         std::max(need.reference_work, task.narrow_answers ? 2 * own : inputs + outputs + own);
     need.submission_work = std::max(need.submission_work, own);
   }
+  // It may make the inputs of several calls together.
+  if (module) need.reference_work = std::max(need.reference_work, kInputsTogether);
   need.baseline_work = timed ? need.submission_work : 0;
   return need;
 }

@@ -35,8 +35,8 @@ Result<std::optional<FoundMismatch>> DeviceCompare::compare(
     const Tolerance& t = o.tolerance.usual;
     items.push_back(item_of(got, expected, o, sums));
     sums += (o.count + items.back()[4] - 1) / items.back()[4];
-    wants_sums = wants_sums || t.rms > 0;
     wants_samples = wants_samples || t.from_reference;
+    wants_sums = wants_sums || t.rms > 0 || t.from_reference;  // a sample is compared with the sum
   }
   HONE_TRY(kernels_.reserve(sums_, wants_sums ? sums : 1));
   if (wants_sums || wants_samples) {
@@ -141,8 +141,7 @@ Result<std::vector<Held>> DeviceCompare::held_of(const std::vector<CompareOrder>
   HONE_TRY(kernels_.run(kSampled, items, {kernels_.address(*samples_), kSample}));
   // Rationale: each read waits for the device, which may be busy with the work of other lanes.
   HONE_ASSIGN(const auto samples, samples_->read(0, orders.size() * kSample * 8));
-  const std::uint64_t sums_bytes = (items.back()[8] + 1) * 8;
-  HONE_ASSIGN(const auto sums, sums_->read(0, std::min(sums_bytes, sums_->bytes())));
+  HONE_ASSIGN(const auto sums, sums_->read(0, (items.back()[8] + 1) * 8));
   std::vector<Held> held;
   for (std::size_t i = 0; i < orders.size(); ++i) {
     const CompareOrder& o = orders[i];

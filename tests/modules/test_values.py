@@ -38,8 +38,9 @@ def test_something_is_mixed_and_something_is_scaled(run_beside_modules):
 PARAMETERS = """
 import ctypes, json, sys
 import torch
+import module_reference
 from module_reference import Reference
-from module_place import ARENA
+from module_place import ARENA, PLACE
 
 SOURCE = '''
 import torch
@@ -106,6 +107,16 @@ for entry in ("inputs", "varied"):
 own = made("inputs", 1)["x"]
 # Several calls of a round, of which the last one lies elsewhere.
 calls = [[*(value + by for value in values), 7 + number] for number, by in enumerate((0, 8192, 16384, 20480))]
+assert artifact.together == 1  # on the processor
+assert artifact.most_together() > 100
+kept = torch.empty(2, 2)
+artifact.module.get_inputs, fresh = lambda: [kept.uniform_(), torch.arange(4)], artifact.module.get_inputs
+assert artifact.most_together() == 1, "its calls share a tensor"
+whole = torch.zeros(1 << 22)
+artifact.module.get_inputs = lambda: [whole.clone()[:4].view(2, 2), torch.arange(4)]
+assert artifact.most_together() == 3, "its inputs are parts of a large tensor"
+artifact.module.get_inputs = fresh
+artifact.together = 8
 for entry in ("inputs", "varied"):
     with torch.no_grad():
         run = artifact.entry(entry)
@@ -124,6 +135,40 @@ for entry in ("inputs", "varied"):
     for name in ("x", "weight"):
         assert all(not torch.equal(one[name], other[name]) for one in each for other in each if one is not other), name
     assert all(torch.equal(one["n"], torch.arange(4)) for one in each)
+    if entry == "inputs":
+        first = each[0]["x"]
+    torch.manual_seed(7)
+    assert not torch.equal(each[0]["x"], torch.rand(2, 2)), "the seed of one call is not that of its inputs"
+# A submission that finds the seed of the first call must not know the inputs of the second. It does without this defence.
+def predicted():
+    torch.manual_seed(calls[0][-1])
+    torch.rand(2, 2)
+    return torch.rand(2, 2)
+
+def second():
+    with torch.no_grad():
+        run = artifact.entry("inputs")
+        for call in calls[:2]:
+            run(call)
+        artifact.make_waiting()
+    return artifact.tensor(artifact.at(calls[1])[0], INPUTS[0])
+
+assert not torch.equal(second(), predicted())
+defences = module_reference.seed_from, PLACE.seed_processor
+module_reference.seed_from, PLACE.seed_processor = lambda *_: calls[0][-1], lambda seed: None
+assert torch.equal(second(), predicted())
+module_reference.seed_from, PLACE.seed_processor = defences[0], defences[1]
+# The inputs of a call follow from the seeds of all calls that are made with it.
+with torch.no_grad():
+    run = artifact.entry("inputs")
+    for call in [calls[0], [*calls[1][:-1], 99], calls[2]]:
+        run(call)
+    artifact.make_waiting()
+assert not torch.equal(artifact.tensor(artifact.at(calls[0])[0], INPUTS[0]), first)
+# Parameters do not follow from a seed that get_inputs() sets.
+artifact.module.get_inputs = lambda: [torch.manual_seed(5) and torch.rand(2, 2), torch.arange(4)]
+first, other = made("inputs", 1), made("inputs", 2)
+assert torch.equal(first["x"], other["x"]) and not torch.equal(first["weight"], other["weight"])
 torch.manual_seed(1)
 assert torch.equal(own, torch.rand(2, 2)), own
 """

@@ -13,6 +13,8 @@ namespace {
 constexpr double kPairCostSeconds = 2e-3;
 // Rounds whose inputs are made together begin within this many bytes. Rationale: lanes that want to measure wait meanwhile.
 constexpr std::uint64_t kTogetherBytes = 256u << 20;
+// Target duration of making inputs together (s), by the time that the calls before took. For the same reason.
+constexpr double kTogetherSeconds = 0.03;
 // Copies of outputs take at most this part of the device's memory: 1/64 (memory_budget.cpp reserves as much).
 constexpr std::uint64_t kCopiesShareOfMemory = 64;
 
@@ -85,35 +87,39 @@ Judgement AheadRounds::prepare_ahead(RoundSequence sequence) {
   const std::uint64_t single = end_of_masters(e, 1, 0);
   begin_ = end_ = std::max(end_of_masters(e, m_.timings.calls, 0), end_of_masters(e, 1, single));
   std::vector<TimedOrder> some;
-  std::size_t calls = 0;
+  std::size_t calls = 0, most = 1;  // of the group
   for (TimedOrder& order : orders_ahead(sequence)) {
-    const bool is_enough = calls + order.families.size() > kCallsMax ||
+    const bool is_enough = calls + order.families.size() > most ||
                            (!some.empty() && order.at - some.front().at > kTogetherBytes);
-    if (is_enough) {
-      if (Judgement ready = prepare_some(std::exchange(some, {})); !passed(ready)) return ready;
+    if (is_enough && !some.empty()) {
+      if (Judgement ready = prepare_some(std::exchange(some, {}), &most); !passed(ready))
+        return ready;
       calls = 0;
     }
     calls += order.families.size();
     some.push_back(std::move(order));
   }
-  if (!some.empty()) return prepare_some(std::move(some));
-  return correct_so_far();
+  return some.empty() ? correct_so_far() : prepare_some(std::move(some), &most);
 }
 
 Status AheadRounds::give_way() const {
   return m_.input.host.give_way == nullptr ? Status() : m_.input.host.give_way();
 }
 
-Judgement AheadRounds::prepare_some(std::vector<TimedOrder> orders) {
+/// `most`: set to the number of calls of the next group.
+Judgement AheadRounds::prepare_some(std::vector<TimedOrder> orders, std::size_t* most) {
   if (Status gave = give_way(); !gave) return fault(gave.error());
   const double from_s = m_.input.now_s();
   auto prepared = prepare_all_timed(m_.input, std::move(orders));
   if (!prepared) return fault(prepared.error());
-  const double each_s =
-      (m_.input.now_s() - from_s) / static_cast<double>(std::max<std::size_t>(prepared->size(), 1));
+  const double seconds = m_.input.now_s() - from_s;
+  std::size_t calls = 0;
+  for (const PreparedRound& round : *prepared) calls += round.set.calls();
+  const double fit = kTogetherSeconds * static_cast<double>(calls) / std::max(seconds, 1e-9);
+  *most = static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(kCallsMax)));
   for (PreparedRound& round : *prepared) {
     make_room_for_copies(round.layout);
-    ahead_.push_back({std::move(round), each_s});
+    ahead_.push_back({std::move(round), seconds / static_cast<double>(prepared->size())});
   }
   return correct_so_far();
 }

@@ -56,7 +56,7 @@ class AheadRounds : public RoundSupply {
   bool add_order(std::uint64_t secret, const std::vector<std::size_t>& families,
                  std::vector<TimedOrder>& orders);
   Status give_way() const;
-  Judgement prepare_some(std::vector<TimedOrder> orders);
+  Judgement prepare_some(std::vector<TimedOrder> orders, std::size_t* most);
   void make_room_for_copies(const Layout& layout);
   bool take_copies(const Layout& layout, Copies& copies);
   bool was_ahead(const PreparedRound& round) const;

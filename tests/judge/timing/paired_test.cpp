@@ -293,7 +293,7 @@ TEST_F(AheadOfThePairs, MemoryForAll_NothingIsMadeOrComparedWhileExclusive) {
   EXPECT_EQ(while_exclusive("outputs are compared"), 0);
   EXPECT_EQ(while_exclusive("outputs are copied"), 2 * rounds());
   // Before each group of inputs, of at most kCallsMax calls, and before the comparison.
-  EXPECT_EQ(s.world.count("judge gives way"), 3);
+  EXPECT_EQ(s.world.count("judge gives way"), 4);
 }
 
 TEST_F(AheadOfThePairs, NoMemoryBehindARound_AllIsDoneInThePairs) {

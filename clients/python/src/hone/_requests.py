@@ -17,10 +17,8 @@ PathLike = str | os.PathLike[str]
 Progress = Callable[[dict[str, Any]], None]
 # Verbs, as in core/wire/requests.hpp; tests/repo/lists_test.py compares the lists.
 BEGIN_EPISODE = ("reset", "branch")
-OF_ONE_SERVER = (
-    "metrics",
-    "health",
-)  # each server has its own answer; only the control endpoint serves them
+# Each server has its own answer, and only the control endpoint serves them.
+OF_ONE_SERVER = ("metrics", "health")
 
 
 @dataclass(frozen=True)

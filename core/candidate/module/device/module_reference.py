@@ -6,6 +6,7 @@ This is trusted code: no part of a submission is ever in this process.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import json
 import math
@@ -47,7 +48,7 @@ TRIAL_SEED = 1  # of the inputs that decide the level of structure: the same in 
 # the error without structure.
 CALM = {torch.float32: 1e-5, torch.float64: 1e-10, torch.float16: 1e-3, torch.bfloat16: 8e-3}
 CALM_TIMES = 4  # allowed error, relative to the error without structure
-TOGETHER_BYTES = 64 << 20  # of all calls whose inputs are made together; one call may take more
+TOGETHER_BYTES = 64 << 20  # of all calls whose inputs are made together, with what they are made from
 DOUBLE_SHARE = 8  # a call is computed in double if it holds at most 1/8 of the device's memory (see layout.cpp)
 
 
@@ -66,6 +67,11 @@ def together(to: torch.Tensor, values: list[torch.Tensor]) -> torch.Tensor:
     if len(values) > 1:
         return torch.stack(values)
     return values[0].unsqueeze(0) if values[0].is_contiguous() else to.copy_(values[0].unsqueeze(0))
+
+
+def seed_from(secret: bytes, use: str) -> int:
+    """A seed of 64 bits for this use."""
+    return int.from_bytes(hashlib.sha256(secret + use.encode()).digest()[:8], "little")
 
 
 def root_mean_square(tensor: torch.Tensor) -> float:
@@ -88,14 +94,14 @@ def distances(before: Places, after: Places) -> Places:
 
 @dataclasses.dataclass
 class Calls:
-    """Calls of a round whose inputs are made together, from one seed. Places of a tensor are equally far apart."""
+    """Calls of a round whose inputs are made together. Places of a tensor are equally far apart."""
 
     places: list[Places]
-    seed: int
+    seeds: list[int]
     varied: bool
     is_plain: bool
 
-    def add(self, places: Places, most: int) -> bool:
+    def add(self, places: Places, seed: int, most: int) -> bool:
         """Adds a call. False: there are `most` calls already, or its tensors do not continue the distances."""
         if len(self.places) >= most:
             return False
@@ -103,6 +109,7 @@ class Calls:
         if min(steps[0].values()) <= 0 or steps[-1] != steps[0]:
             return False
         self.places.append(places)
+        self.seeds.append(seed)
         return True
 
 
@@ -124,7 +131,7 @@ class Reference(Artifact):
         self.trusted_double = False  # the double form was compared with the strict one
         self.keeps_kind = False  # NaN and infinity of the reference's own form count as right
         self.report = ""
-        self.together = TOGETHER_BYTES // max(1, self.bytes_of_call())  # most calls whose inputs are made together
+        self.together: int | None = None  # most calls whose inputs are made together; decided once
         self.waiting: list[Calls] = []  # make_waiting() makes their inputs after the last call
         self.shortcuts: Iterator[dict[str, Any]] | None = None  # those that are still to be reported
 
@@ -317,8 +324,29 @@ class Reference(Artifact):
         """Notes a call for make_waiting(), together with the calls before it if possible."""
         places, seed = self.at(values)
         last = self.waiting[-1] if self.waiting else None
-        if last is None or (last.varied, last.is_plain) != (varied, is_plain) or not last.add(places, self.together):
-            self.waiting.append(Calls([places], seed, varied, is_plain))
+        if self.together is None:
+            # A processor's generator has 32 bits only, so a submission could find the seed of several calls.
+            self.together = 1 if PLACE.device.type == "cpu" else self.most_together()
+        if (
+            last is None
+            or (last.varied, last.is_plain) != (varied, is_plain)
+            or not last.add(places, seed, self.together)
+        ):
+            self.waiting.append(Calls([places], [seed], varied, is_plain))
+
+    def most_together(self) -> int:
+        """The number of calls whose inputs can be made together: 1 if get_inputs() fills the same tensors each time."""
+        of_call = max(1, self.bytes_of_call())
+        if TOGETHER_BYTES // of_call < 2:
+            return 1
+        PLACE.seed(TRIAL_SEED)
+        with PLACE.device:
+            first, second = (flat(list(self.module.get_inputs())) for _ in range(2))
+        used = [{one.untyped_storage().data_ptr() for one in given if one.numel()} for given in (first, second)]
+        if used[0] & used[1]:
+            return 1
+        made_from = sum(max(one.untyped_storage().nbytes(), 4 * one.numel()) for one in first)
+        return max(1, TOGETHER_BYTES // (of_call + made_from))
 
     def make_waiting(self) -> None:
         """Makes the inputs and parameters of all calls of the round. Each call has its own.
@@ -328,14 +356,14 @@ class Reference(Artifact):
         waiting, self.waiting = self.waiting, []
         for calls in waiting:
             level = self.level_for(calls.places[0]) if calls.varied and not calls.is_plain else NONE
-            self.fill(calls.places, calls.seed, calls.varied, level)
+            self.fill(calls.places, calls.seeds, calls.varied, level)
 
     def level_for(self, places: Places) -> int:
         """The level of structure of varied inputs."""
         if self.level is None and self.known_level is not None:
             self.level = self.known_level
             # Decides by the same inputs as level_that_fits() which tensors are varied, and along which axes.
-            self.fill([places], TRIAL_SEED, True, self.level)
+            self.fill([places], [TRIAL_SEED], True, self.level)
         if self.level is None:
             self.level = self.level_that_fits(places)
         return self.level
@@ -357,7 +385,7 @@ class Reference(Artifact):
         return NONE
 
     def instability_at(self, places: Places, level: int) -> float:
-        self.fill([places], TRIAL_SEED, True, level)
+        self.fill([places], [TRIAL_SEED], True, level)
         if not self.structures:
             return 0.0  # nothing is varied, so all levels are the same
         self.prepare_double()
@@ -402,13 +430,13 @@ class Reference(Artifact):
         if variation.mixes:
             variation.apply(floats, scales, weights)
 
-    def fill(self, calls: list[Places], seed: int, varied: bool, level: int) -> None:
-        """Makes the inputs and parameters of these calls.
+    def fill(self, calls: list[Places], seeds: list[int], varied: bool, level: int) -> None:
+        """Makes the inputs and parameters of these calls. `seeds`: one for each call.
 
         Rationale: a small operation takes longer to start than to run, and every timed call needs inputs. So each
         operation does the work of all calls, and of all parameters of a tensor.
         """
-        PLACE.seed(seed)
+        secret = hashlib.sha256(b"".join(seed.to_bytes(8, "little") for seed in seeds)).digest()
         made: list[tuple[torch.Tensor, torch.Tensor]] = []  # each tensor's places and values
 
         def add(spec: Spec, values: list[Any]) -> None:
@@ -419,8 +447,10 @@ class Reference(Artifact):
                 for one, *inner in zip(spec["list"], *values, strict=True):
                     add(one, inner)
 
-        with PLACE.device:
-            given = [self.module.get_inputs() for _ in calls]
+        given = self.given_inputs(seeds, secret)
+        # get_inputs() may have set the seed, and parameters and structure must not follow from it.
+        PLACE.seed(seed_from(secret, "values"))
+        PLACE.seed_processor(seed_from(secret, "amounts"))
         for spec, *values in zip(self.meta["inputs"], *given, strict=True):
             add(spec, values)
         del given
@@ -439,6 +469,21 @@ class Reference(Artifact):
             to.uniform_(0.9, 1.1).mul_(base).addcmul_(noise, spread)
         for parameter, base in others:
             self.tensor_of_calls(calls, parameter).copy_(base)
+
+    def given_inputs(self, seeds: list[int], secret: bytes) -> list[Any]:
+        """The results of get_inputs() for these calls.
+
+        Rationale: a submission sees the inputs of earlier calls, and can try all 2^32 seeds that a processor's generator
+        has. So each call has one of its own there, from which no other follows. The device's generator has 64 bits.
+        """
+        PLACE.seed(seeds[0] if len(seeds) == 1 else seed_from(secret, "inputs"))
+        given = []
+        with PLACE.device:
+            for number in range(len(seeds)):
+                if len(seeds) > 1:
+                    PLACE.seed_processor(seed_from(secret, f"call {number}"))
+                given.append(self.module.get_inputs())
+        return given
 
     def tensor_of_calls(self, calls: list[Places], spec: Spec) -> torch.Tensor:
         """A tensor of all these calls. Its first axis is the axis of the calls."""
