@@ -231,7 +231,8 @@ void hone_counters::make_config() {
 }
 
 /// Reserves the device's counters, and makes passes without launches. Rationale: the first pass of a process takes 0.3 s on an
-/// H200, so a process makes it while it waits for its submission.
+/// H200, so a process makes it while it waits for its submission. All passes, because SetConfig does not reset a count that is
+/// not over.
 void hone_counters::warm_up() {
   enable();
   configure();
