@@ -93,7 +93,7 @@ Status Device::start() {
   pool_.refill(ProcessPool::Kind::kCandidate);
   if (options_.counters_ahead == CountersAhead::kAfterFirst) return {};
   HONE_TRY(lock_.share());
-  pool_.make_player_ready();
+  pool_.make_player_ready(false);
   return {};
 }
 
@@ -164,7 +164,10 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   request.runner = process.id;
   request.kept = is_kept;
   // The process opens the device while the judge checks; the measurement waits until it has.
-  if (job.counts && !has_all_memory_) pool_.make_player_ready();
+  if (job.counts && !has_all_memory_) {
+    keep_player();
+    pool_.make_player_ready(true);
+  }
   running_.set(process.process.get());
   circumstances_.has_begun = true;
   work_.set_step("load");
@@ -259,22 +262,37 @@ Result<std::vector<LaunchCounters>> Device::count(const DeviceJob& job, const De
   if (const Value* cache = facts_.find("cache_bytes"); cache != nullptr && cache->is_int())
     sweep.cache_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(cache->as_int(), 0));
   HONE_TRY(take_for_tool(job, "read hardware counters", seconds));
-  HONE_ASSIGN(Player player, pool_.take_player());
-  let_cancel(job, *player.process);
-  auto counted = count_on_device(player, options_, call, sweep, job.built->artifact, seconds);
-  running_.set(nullptr);
-  if (options_.measure.defences.holds(Defence::kOwnPlayer)) {
+  keep_player();
+  const double ends_s = monotonic_s() + seconds;
+  for (;;) {
+    HONE_ASSIGN(Player player, pool_.take_player());
+    const bool had_waited = player.is_ready;
+    let_cancel(job, *player.process);
+    auto counted = count_on_device(player, options_, call, sweep, job.built->artifact,
+                                   std::max(ends_s - monotonic_s(), 0.0));
+    running_.set(nullptr);
+    const bool failed_by_itself = !counted && !player.has_begun;
+    const bool over = is_over(job);
+    if (!over) pool_.note_player(failed_by_itself ? Status(counted.error()) : Status());
+    end_use(std::move(player));
+    if (over) return unavailable("cancelled");
+    // Rationale: the device can be lost while the process waits, and the submission has no part in that.
+    if (!failed_by_itself || !had_waited || monotonic_s() >= ends_s) return counted;
+    pool_.await_ended();
+  }
+}
+
+/// Ends a process that reads counters. Without Defence::kOwnPlayer, it serves the next profile, too.
+void Device::end_use(Player player) {
+  if (options_.measure.defences.holds(Defence::kOwnPlayer) || !player.has_begun) {
     pool_.end(std::move(player.process));
   } else {
     pool_.return_player(std::move(player));
   }
-  if (options_.counters_ahead != CountersAhead::kOnce) keep_player();
-  if (is_over(job)) return unavailable("cancelled");
-  return counted;
 }
 
 void Device::keep_player() {
-  if (std::exchange(keeps_player_, true)) return;
+  if (options_.counters_ahead == CountersAhead::kOnce || std::exchange(keeps_player_, true)) return;
   shared_.memory.keep_player();
   if (shared_.memory.is_budgeted())
     shared_.ledger.set_bytes(shared_.memory.device().shared_bytes());

@@ -103,7 +103,7 @@ void Device::use_idle_time() {
   work_.set_step("start a process that reads counters");
   if (const Status shares = lock_.share(); !shares)
     return log_warning("evaluate", shares.error().message);
-  pool_.make_player_ready();
+  pool_.make_player_ready(false);
 }
 
 /// Waits for other lanes during a job's work.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/utf8.hpp"
 #include "channel/stream.hpp"
 #include "evaluate/await_answer.hpp"
 
@@ -14,6 +15,8 @@ namespace {
 constexpr double kRequestSeconds = 10, kProcessEndSeconds = 10;
 constexpr double kAnswerSeconds = 2;  // for the rest of an answer that has begun
 constexpr double kShortest = 0.01;
+constexpr double kBeginSeconds = 2;  // for a process that waited to begin with its request
+constexpr std::size_t kGreetingProblemMax = 500;
 constexpr std::size_t kGreetingBytesMax = 64 << 10;
 constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 constexpr std::int64_t kPlayerMemoryMax = std::int64_t{16} << 30;
@@ -52,32 +55,40 @@ SpawnRequest spawn_of(const EvaluatorOptions& options, const DeviceSpec& spec,
   return spawn;
 }
 
-/// Takes the process' first message. Nothing: it waits for a request. Otherwise its answer, which says why it cannot serve.
-Result<std::optional<std::string>> greeting(const Player& player, double seconds) {
-  const auto said =
-      receive_message(player.socket.get(), kGreetingBytesMax, seconds, player.process->pidfd());
+/// Takes the process' message {`word`: true}. Nothing: it came. Otherwise the process' answer, which says why it cannot serve.
+Result<std::optional<std::string>> take_word(const Process& process, int socket, const char* word,
+                                             double seconds) {
+  const auto said = receive_message(socket, kGreetingBytesMax, seconds, process.pidfd());
   if (!said) return said.error();
   HONE_ASSIGN(const Value value, from_msgpack(said->bytes));
-  const Value* ready = value.is_map() ? value.find("ready") : nullptr;
-  if (ready != nullptr && *ready == Value(true)) return std::optional<std::string>();
+  const Value* found = value.is_map() ? value.find(word) : nullptr;
+  if (found != nullptr && *found == Value(true)) return std::optional<std::string>();
   return std::optional<std::string>(said->bytes);
 }
 
-/// Ends a process that gave no answer, and returns the fault.
-Error fault_of(Process& process, const std::string& message) {
-  process.kill();
-  const auto exit = process.wait(kProcessEndSeconds);
-  return unavailable("the player's process failed: " + message +
-                     (exit && !exit->output.empty() ? "; its output: " + exit->output : ""));
+/// Waits for the word, as take_word().
+Result<std::optional<std::string>> await_word(const Player& player, const char* word,
+                                              const AnswerLimits& limits) {
+  const int socket = player.socket.get();
+  const Waited waited = await_answer(socket, *player.process, limits);
+  auto said = take_word(*player.process, socket, word,
+                        waited.reached == TimeLimit::kNone ? kAnswerSeconds : 0);
+  if (!said) return fault_of_player(*player.process, said.error().message);
+  return said;
 }
 
-/// Sends the request and waits for the answer.
-Result<PlayerAnswer> exchange(const Player& player, const PlayerRequest& asked, double ends_s) {
+/// Sends the request, and waits for the answer.
+Result<PlayerAnswer> exchange(Player& player, const PlayerRequest& asked, double ends_s) {
   const auto left_s = [ends_s] { return std::max(ends_s - monotonic_s(), kShortest); };
   const int socket = player.socket.get();
   const Status sent =
       send_message(socket, to_msgpack(asked.request), {}, std::min(kRequestSeconds, left_s()));
-  if (!sent) return fault_of(*player.process, sent.error().message);
+  if (!sent) return fault_of_player(*player.process, sent.error().message);
+  // Rationale: if it hangs, time is left for another process.
+  const double begin_s = player.is_ready ? std::min(kBeginSeconds, left_s()) : left_s();
+  HONE_ASSIGN(auto own_problem, await_word(player, "begins", {begin_s, left_s()}));
+  if (own_problem) return PlayerAnswer{std::move(*own_problem), false};
+  player.has_begun = true;
   const Waited waited = await_answer(socket, *player.process, {left_s(), left_s()});
   auto answer = receive_message(socket, kAnswerBytesMax,
                                 waited.reached == TimeLimit::kNone ? kAnswerSeconds : 0,
@@ -111,21 +122,30 @@ Result<Player> start_player(Launcher& launcher, const EvaluatorOptions& options,
   return player;
 }
 
-bool becomes_ready(const Player& player) {
-  const auto said = greeting(player, kAnswerSeconds);
-  return said && !*said;
+Status take_greeting(Process& process, int socket) {
+  const auto said = take_word(process, socket, "ready", kAnswerSeconds);
+  if (!said) return fault_of_player(process, said.error().message);
+  if (!*said) return {};
+  HONE_ASSIGN(const Value answer, from_msgpack(**said));
+  const Value* problem = answer.is_map() ? answer.find("problem") : nullptr;
+  return failed_precondition(problem != nullptr && problem->is_string()
+                                 ? printable_ascii(problem->as_string(), kGreetingProblemMax)
+                                 : "its greeting was not understood");
+}
+
+Error fault_of_player(Process& process, const std::string& message) {
+  process.kill();
+  const auto exit = process.wait(kProcessEndSeconds);
+  return unavailable("the player's process failed: " + message +
+                     (exit && !exit->output.empty() ? "; its output: " + exit->output : ""));
 }
 
 Result<PlayerAnswer> ask_player(Player& player, const PlayerRequest& asked) {
   const double ends_s = monotonic_s() + asked.seconds;
   if (!player.is_ready) {
-    const Waited waited =
-        await_answer(player.socket.get(), *player.process, {asked.seconds, asked.seconds});
-    auto said = greeting(player, waited.reached == TimeLimit::kNone ? kAnswerSeconds : 0);
-    if (!said) return fault_of(*player.process, said.error().message);
-    if (*said) return PlayerAnswer{std::move(*said), false};
+    HONE_ASSIGN(auto problem, await_word(player, "ready", {asked.seconds, asked.seconds}));
+    if (problem) return PlayerAnswer{std::move(*problem), false};
   }
-  player.is_ready = false;
   return exchange(player, asked, ends_s);
 }
 

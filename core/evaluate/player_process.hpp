@@ -19,6 +19,8 @@ struct Player {
   std::unique_ptr<Process> process;  ///< null: none
   UniqueFd socket;
   bool is_ready = false;  ///< its greeting was taken: it waits for its request
+  /// It has begun with the submission. Earlier failures are its own, later ones may be the submission's.
+  bool has_begun = false;
 };
 
 /// One request for hone-player.
@@ -41,9 +43,11 @@ Result<Player> start_player(Launcher& launcher, const EvaluatorOptions& options,
                             const DeviceSpec& spec, const std::vector<std::string>& hidden_nodes,
                             const std::string& service, const std::string& tool);
 
-/// Takes the greeting of a process whose socket can be read. False: it has ended, or cannot serve. Call it once, then
+/// Takes the greeting of a process whose socket can be read. Error: why the process cannot serve. Call it once, then
 /// set Player::is_ready.
-bool becomes_ready(const Player& player);
+Status take_greeting(Process& process, int socket);
+/// unavailable: how this process ended, with its output. It ends the process if it runs.
+Error fault_of_player(Process& process, const std::string& message);
 
 /// Sends the process the request, and waits for its answer. The caller holds the device. Afterwards it ends the process, which
 /// may still use the device. Rationale: a context takes time to end, and the answer need not wait for that.

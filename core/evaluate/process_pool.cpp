@@ -1,6 +1,7 @@
 // Starts, opens and ends processes of submissions and of the dataset's code.
 #include "evaluate/process_pool.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -235,42 +236,56 @@ Result<ProcessPool::Standby> ProcessPool::start_counting() {
   HONE_ASSIGN(Player made, start_player(launcher_, options_, spec_, other_nodes_, "count",
                                         options_.counters.path));
   ++players_started_;
-  return Standby{std::move(made.process), std::move(made.socket), true};
+  return Standby{std::move(made.process), std::move(made.socket), true, false};
 }
 
-/// False: it has ended, or its library was replaced after it started.
-bool ProcessPool::can_serve(const Standby& player) const {
-  return !has_ended(*player.process, 0) && player_library_ == file_identity(options_.counters.path);
+/// Ends players that have ended by themselves, or whose library was replaced after they started.
+void ProcessPool::drop_useless_players() {
+  standby_[Kind::kPlayer].remove_if([this](Standby& player) {
+    const bool ended = has_ended(*player.process, 0);
+    if (ended) note_player(fault_of_player(*player.process, "it ended while it waited"));
+    if (!ended && player_library_ == file_identity(options_.counters.path)) return false;
+    end(std::move(player.process));
+    return true;
+  });
+  count_waiting();
 }
 
-void ProcessPool::make_player_ready() {
+void ProcessPool::note_player(const Status& works) {
+  if (!std::exchange(player_failed_, !works) && !works) {
+    log_warning("evaluate", lane_ + ": a process that reads hardware counters failed: " +
+                                works.error().message +
+                                "; hone starts the next one when a profile needs it; run hone "
+                                "doctor, which checks the device and names the CUPTI library");
+  }
+}
+
+void ProcessPool::make_player_ready(bool wanted) {
   if (launcher_.level() < IsolationLevel::kPrivate || !expect_counters(options_.counters)) return;
-  if (!standby_[Kind::kPlayer].empty() && !can_serve(standby_[Kind::kPlayer].front())) end_player();
-  refill(Kind::kPlayer);
+  drop_useless_players();
+  if (wanted || !player_failed_) refill(Kind::kPlayer);
   count_waiting();
 }
 
 /// Replaces a process that could not open the device. Rationale: a submission may have held the device's memory at that time.
 Result<Player> ProcessPool::take_player() {
+  wait_until_open();
+  drop_useless_players();
   std::list<Standby>& ready = standby_[Kind::kPlayer];
-  while (!ready.empty()) {
-    const bool serves = can_serve(ready.front());
-    Player player{std::move(ready.front().process), std::move(ready.front().socket), false};
+  if (!ready.empty()) {
+    Standby first = std::move(ready.front());
     ready.pop_front();
     count_waiting();
-    player.is_ready = serves && becomes_ready(player);
-    if (player.is_ready) {
-      ++players_used_;
-      return player;
-    }
-    end(std::move(player.process));
+    ++players_used_;
+    return Player{std::move(first.process), std::move(first.socket), true, false};
   }
   HONE_ASSIGN(Standby made, start_counting());
-  return Player{std::move(made.process), std::move(made.socket), false};
+  return Player{std::move(made.process), std::move(made.socket), false, false};
 }
 
 void ProcessPool::return_player(Player player) {
-  standby_[Kind::kPlayer].push_back({std::move(player.process), std::move(player.socket), true});
+  standby_[Kind::kPlayer].push_back(
+      {std::move(player.process), std::move(player.socket), true, false});
   count_waiting();
 }
 
@@ -303,23 +318,54 @@ void ProcessPool::open_ahead() {
   }
 }
 
-/// A process that has ended, or reports that it could not open the device, is readable, too.
+/// Waits for the process to open its device. False: a player that cannot serve, or a process that took too long. A process of
+/// another kind that has ended, or reports that it could not open the device, is readable, too.
+bool ProcessPool::is_open(Kind kind, Standby& one, double seconds) {
+  if (!one.is_opening || one.is_ready) return true;
+  if (!wait_readable(one.socket.get(), seconds)) {
+    const std::string late = "it has not opened the device within " +
+                             std::to_string(static_cast<int>(kOpenSeconds)) + " s and is ended";
+    if (kind == Kind::kPlayer) {
+      note_player(unavailable(late));
+    } else {
+      log_warning("evaluate", lane_ + ": process " + std::to_string(one.process->pid()) + " (" +
+                                  one.process->label() + "): " + late);
+    }
+    return false;
+  }
+  if (kind != Kind::kPlayer) return true;
+  const Status greeted = take_greeting(*one.process, one.socket.get());
+  note_player(greeted);
+  one.is_ready = greeted.ok();
+  return one.is_ready;
+}
+
 void ProcessPool::wait_until_open() {
   const double ends_s = monotonic_s() + kOpenSeconds;
   for (auto& [kind, runners] : standby_) {
-    runners.remove_if([&](Standby& runner) {
-      if (!runner.is_opening ||
-          wait_readable(runner.socket.get(), std::max(0.0, ends_s - monotonic_s())))
-        return false;
-      log_warning("evaluate", lane_ + ": process " + std::to_string(runner.process->pid()) + " (" +
-                                  runner.process->label() + ") has not opened the device within " +
-                                  std::to_string(static_cast<int>(kOpenSeconds)) +
-                                  " s and is ended");
+    runners.remove_if([&, of = kind](Standby& runner) {
+      if (is_open(of, runner, std::max(0.0, ends_s - monotonic_s()))) return false;
       end(std::move(runner.process));
       return true;
     });
   }
   count_waiting();
+}
+
+PlayerCounts ProcessPool::player_counts() const {
+  MutexLock lock(waiting_mutex_);
+  const auto waiting = std::count_if(waiting_.begin(), waiting_.end(), [](const UniqueFd& one) {
+    return !wait_readable(one.get(), 0);
+  });
+  return {players_started_, players_used_, static_cast<std::size_t>(waiting)};
+}
+
+void ProcessPool::count_waiting() {
+  std::vector<UniqueFd> waiting;
+  for (const Standby& one : standby_[Kind::kPlayer])
+    waiting.emplace_back(::fcntl(one.process->pidfd(), F_DUPFD_CLOEXEC, 0));
+  MutexLock lock(waiting_mutex_);
+  waiting_.swap(waiting);
 }
 
 }  // namespace hone

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "evaluate/build_pool.hpp"
@@ -23,7 +24,7 @@ namespace hone {
 struct PlayerCounts {
   std::size_t started = 0;  ///< so far
   std::size_t used = 0;     ///< of these, those that were ready when a profile needed one
-  std::size_t waiting = 0;  ///< now
+  std::size_t waiting = 0;  ///< now; without those that have ended
 };
 
 /// Whether the process has ended, or ends within this time.
@@ -46,6 +47,7 @@ class ProcessPool {
     std::unique_ptr<Process> process;
     UniqueFd socket;
     bool is_opening = false;  ///< it opens its device, or has opened it
+    bool is_ready = false;    ///< kPlayer: as Player::is_ready
   };
 
   /// `launcher`, `zygotes` and `options` outlive it. `lane`: its name in the log.
@@ -70,14 +72,19 @@ class ProcessPool {
 
   /// Starts a process that reads counters, unless a usable one waits. Returns before it has opened the device. No effect if
   /// counters cannot be read.
-  void make_player_ready();
+  ///
+  /// `wanted`: a profile needs it. Otherwise it has no effect after a process has failed by itself, until another one has opened the device.
+  /// Rationale: if CUPTI does not support the device, each start would delay measurements for nothing.
+  void make_player_ready(bool wanted);
   /// The process that waits, or a new one that has not opened the device. It serves one submission, and the caller ends it.
   Result<Player> take_player();
+  /// Records whether a process that reads counters works, or how it failed by itself. Logs the first failure.
+  void note_player(const Status& works);
   /// Without Defence::kOwnPlayer: the process waits again.
   void return_player(Player player);
   void end_player();
   /// [any thread]
-  PlayerCounts player_counts() const { return {players_started_, players_used_, players_waiting_}; }
+  PlayerCounts player_counts() const;
 
   /// Ends the process; await_ended() waits for it.
   void end(std::unique_ptr<Process> process);
@@ -100,8 +107,9 @@ class ProcessPool {
   Result<Standby> spawn_interpreter(SpawnRequest spawn, const char* script,
                                     const std::vector<std::string>& arguments, Zygotes::Use use);
   Result<Standby> start_counting();
-  bool can_serve(const Standby& player) const;
-  void count_waiting() { players_waiting_ = standby_[Kind::kPlayer].size(); }
+  void drop_useless_players();
+  bool is_open(Kind kind, Standby& one, double seconds);
+  void count_waiting();
   Stock stock_of(Kind kind) const;
   bool opens_when_asked(Kind kind) const;
 
@@ -116,7 +124,10 @@ class ProcessPool {
   std::map<Kind, std::list<Standby>> standby_;
   std::vector<std::unique_ptr<Process>> ended_;
   std::string player_library_;  ///< file_identity() of the waiting player's library
-  std::atomic<std::size_t> players_started_{0}, players_used_{0}, players_waiting_{0};
+  bool player_failed_ = false;  ///< see note_player()
+  std::atomic<std::size_t> players_started_{0}, players_used_{0};
+  mutable Mutex waiting_mutex_;
+  std::vector<UniqueFd> waiting_ HONE_GUARDED_BY(waiting_mutex_);  ///< pidfds of waiting players
 };
 
 /// The process for code that is not a module's Python.

@@ -24,6 +24,8 @@ std::string working_folder() { return std::filesystem::current_path().string(); 
 
 bool greet_host() { return answer_host(Value::map({{"ready", true}})) == 0; }
 
+bool begin_for_host() { return answer_host(Value::map({{"begins", true}})) == 0; }
+
 Result<Value> request_from_host() {
   HONE_ASSIGN(const StreamMessage message, receive_message(kPlayerHost, kMessageMax, kForever));
   CodecLimits limits;

@@ -30,6 +30,8 @@ Result<DeviceFiles> device_files(const std::string& library);
 std::string working_folder();
 /// Tells the host that this process is sealed and waits for its request. False: the host has closed the connection.
 bool greet_host();
+/// Tells the host that this process begins with the submission. Failures before that are not the submission's. False: as above.
+bool begin_for_host();
 /// The request. An error: the host has closed the connection.
 Result<Value> request_from_host();
 /// Sends the answer. Returns the exit status.

@@ -69,10 +69,21 @@ Result<Value> read_all(CallPlayer& player, hone_counters* counters, std::size_t 
   return list;
 }
 
+/// Opens the sweep before the host learns that the submission begins. Rationale: this uses the device, so it fails if the device
+/// was lost while the process waited, and the host then starts another one.
+Status begin(CacheSweep& sweep, const Value& request) {
+  HONE_TRY(sweep.open(request.find("harness")->as_bytes(),
+                      static_cast<std::uint64_t>(request.find("sweep_bytes")->as_int())));
+  return begin_for_host() ? Status() : unavailable("the host has closed the connection");
+}
+
 /// The answer. `open_ms`: the time to open the device and the library (ms).
 Result<Value> counted(CallPlayer& player, hone_counters* counters, const Value& request,
                       double open_ms) {
   Stages stages;
+  CacheSweep sweep(player);
+  HONE_TRY(begin(sweep, request));
+  stages.add("sweep");
   const Value::Array& calls = list_in(request, "calls");
   if (calls.empty()) return invalid_argument("the request has no call");
   const Value& call = calls.front();
@@ -87,10 +98,6 @@ Result<Value> counted(CallPlayer& player, hone_counters* counters, const Value& 
   stages.add("load");
   HONE_TRY(player.make_buffers(call));
   stages.add("buffers");
-  CacheSweep sweep(player);
-  HONE_TRY(sweep.open(request.find("harness")->as_bytes(),
-                      static_cast<std::uint64_t>(request.find("sweep_bytes")->as_int())));
-  stages.add("sweep");
   HONE_TRY(make_passes(player, sweep, counters, call, stages));
   HONE_ASSIGN(Value list, read_all(player, counters, launches));
   stages.add("read");

@@ -134,7 +134,7 @@ int sanitize(const PlayerArguments& given) {
     return fail_with(sealed.error());
   if (!greet_host()) return 0;
   const auto request = request_from_host();
-  if (!request) return 0;  // the host has closed the connection
+  if (!request || !begin_for_host()) return 0;  // the host has closed the connection
   const auto answer = run_all(given, *request);
   return answer ? answer_host(*answer) : fail_with(answer.error());
 }

@@ -41,6 +41,8 @@ class EmulatedDeviceFolder {
   void fail(std::uint64_t after, std::uint64_t count) {
     write("emulated_failures", std::to_string(allocations() + after) + " " + std::to_string(count));
   }
+  /// Processes that have opened a device cannot allocate memory any more.
+  void lose_contexts() { write("emulated_contexts_lost", ""); }
   void fail_no_more() { fs::remove(folder_ / "emulated_failures"); }
   /// That there have been.
   std::uint64_t allocations() const {

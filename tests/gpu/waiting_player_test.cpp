@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
 #include <future>
 #include <set>
+#include <thread>
 
 #include "base/files.hpp"
 #include "gpu/comes_about.hpp"
@@ -23,6 +25,22 @@ extern "C" __global__ void add_relu(const float* x, const float* y, float* out, 
   volatile const unsigned* before = (volatile const unsigned*)out;
   while (i < n && *(before + i) == 0x5a5a5a5a) {}
   if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
+}
+)";
+
+// The player fills outputs with 0x5a before the call, and the judge does not.
+constexpr const char* kTrapsInThePlayer = R"(
+extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n && *((const unsigned*)out + i) == 0x5a5a5a5a) __trap();
+  if (i < n) out[i] = x[i] + y[i] > 0 ? x[i] + y[i] : 0;
+}
+)";
+
+constexpr const char* kWrong = R"(
+extern "C" __global__ void add_relu(const float* x, const float* y, float* out, long long n) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 7;
 }
 )";
 
@@ -112,6 +130,24 @@ class WaitingPlayer : public testing::Test {
   std::unique_ptr<Evaluator> evaluator_;
   const std::shared_ptr<const Task> task_ = std::make_shared<const Task>(small_task("cuda"));
   int episodes_ = 0;
+
+  /// Evaluates a submission, and gives the lane time to find that no job waits.
+  void judge_one() {
+    const auto verdict = judge_and_wait(*evaluator_, submission(kBaseline));
+    ASSERT_TRUE(verdict) << verdict.error().message;
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  }
+  /// The waiting process, stopped after it has opened the device.
+  int stopped_player() {
+    judge_one();
+    const std::set<int> found = players();
+    EXPECT_EQ(found.size(), 1u);
+    const int pid = found.empty() ? 0 : *found.begin();
+    if (pid > 0) {
+      EXPECT_EQ(::kill(pid, SIGSTOP), 0);
+    }
+    return pid;
+  }
 };
 
 TEST_F(WaitingPlayer, ServerWithoutProfiles_StartsNoneBeforeTheFirst) {
@@ -155,6 +191,81 @@ TEST_F(WaitingPlayer, DiesWhileItWaits_AnotherOneServes) {
   ASSERT_TRUE(comes_about([this] { return players().empty(); }));
   EXPECT_EQ(trouble(), "");
   EXPECT_EQ(stat("started"), 2);
+}
+
+TEST_F(WaitingPlayer, DiesWhileItWaits_IsNotCountedAndStartsAgainOnlyForAProfile) {
+  start(CountersAhead::kFromStart);
+  ASSERT_TRUE(comes_about([this] { return players().size() == 1; }));
+  ASSERT_EQ(::kill(*players().begin(), SIGKILL), 0);
+  EXPECT_TRUE(comes_about([this] { return stat("waiting") == 0; }));
+  for (int i = 0; i < 2; ++i) judge_one();
+  EXPECT_EQ(stat("started"), 1);
+  EXPECT_EQ(trouble(), "");
+  EXPECT_TRUE(comes_about([this] { return stat("waiting") == 1; }));
+  EXPECT_EQ(stat("started"), 3);
+}
+
+TEST_F(WaitingPlayer, CuptiDoesNotKnowTheChip_IsTriedOnlyForProfilesAndLoggedOnce) {
+  const fs::path unknown = folder_.path() / "unknown_chip";
+  ASSERT_TRUE(write_file(unknown, ""));
+  testing::internal::CaptureStderr();
+  start(CountersAhead::kFromStart);
+  for (int i = 0; i < 2; ++i) judge_one();
+  EXPECT_EQ(stat("started"), 1);
+  EXPECT_EQ(stat("waiting"), 0);
+  EXPECT_THAT(trouble(), HasSubstr("hardware counters"));
+  const std::int64_t after_profile = stat("started");
+  EXPECT_GT(after_profile, 1);
+  for (int i = 0; i < 2; ++i) judge_one();
+  EXPECT_EQ(stat("started"), after_profile);
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::size_t first = log.find("run hone doctor");
+  EXPECT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("run hone doctor", first + 1), std::string::npos) << log;
+  fs::remove(unknown);
+  EXPECT_EQ(trouble(), "");
+  EXPECT_TRUE(comes_about([this] { return stat("waiting") == 1; }));
+}
+
+TEST_F(WaitingPlayer, DiesAfterItWasTaken_AnotherOneServesTheProfile) {
+  start(CountersAhead::kOnce);
+  const int pid = stopped_player();
+  ASSERT_GT(pid, 0);
+  Profile profile = begin_profile(kBaseline);
+  ASSERT_TRUE(comes_about([this] { return stat("used") == 1; }));
+  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+  EXPECT_EQ(trouble_in(profile.found.get()), "");
+  EXPECT_EQ(stat("started"), 2);
+}
+
+TEST_F(WaitingPlayer, CannotUseTheDeviceAnyMore_AnotherOneServesTheProfile) {
+  start(CountersAhead::kOnce);
+  const int pid = stopped_player();
+  ASSERT_GT(pid, 0);
+  Profile profile = begin_profile(kBaseline);
+  ASSERT_TRUE(comes_about([this] { return stat("used") == 1; }));
+  folder_.lose_contexts();
+  ASSERT_EQ(::kill(pid, SIGCONT), 0);
+  EXPECT_EQ(trouble_in(profile.found.get()), "");
+  EXPECT_EQ(stat("started"), 2);
+}
+
+TEST_F(WaitingPlayer, SubmissionThatFailsInIt_IsNotTriedAgain) {
+  start(CountersAhead::kOnce);
+  EXPECT_THAT(trouble(kTrapsInThePlayer), HasSubstr("the kernel broke off"));
+  EXPECT_EQ(stat("started"), 1);
+}
+
+// The memory budget includes the process from then on, and the lane replaces it.
+TEST_F(WaitingPlayer, FirstProfileIsOfAWrongSubmission_ItsProcessIsKept) {
+  start(CountersAhead::kAfterFirst);
+  EXPECT_NE(trouble(kWrong), "");
+  ASSERT_TRUE(comes_about([this] { return stat("waiting") == 1; }));
+  EXPECT_EQ(stat("started"), 1);
+  put_library();
+  judge_one();
+  EXPECT_TRUE(comes_about([this] { return stat("started") == 2; }));
+  EXPECT_EQ(stat("waiting"), 1);
 }
 
 TEST_F(WaitingPlayer, LibraryIsReplaced_ProcessWithTheOldOneDoesNotServe) {

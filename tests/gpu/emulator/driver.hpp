@@ -68,6 +68,8 @@ std::uint64_t used_by_others();
 void note_used(std::uint64_t bytes);
 /// Whether this allocation must fail: the file "emulated_failures" next to the library has the number of failures, and the number of allocations before them. Counted in "emulated_memory_used".
 bool is_to_fail();
+/// Whether the file "emulated_contexts_lost" was written after this process had loaded the library.
+bool has_lost_contexts();
 
 /// The primary context, from the first retain to the last release.
 struct Context {

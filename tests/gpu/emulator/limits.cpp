@@ -59,6 +59,9 @@ bool is_alive(std::int64_t pid) {
 
 bool lies_beside(const char* name) { return access(beside(name).c_str(), F_OK) == 0; }
 
+constexpr const char* kContextsLost = "emulated_contexts_lost";
+const bool was_written_before = lies_beside(kContextsLost);
+
 int device_count() {
   std::ifstream file(beside("emulated_devices"));
   int count = 0;
@@ -99,6 +102,8 @@ void note_used(std::uint64_t bytes) {
     return;
   }
 }
+
+bool has_lost_contexts() { return !was_written_before && lies_beside(kContextsLost); }
 
 bool is_to_fail() {
   if (used() == nullptr) return false;

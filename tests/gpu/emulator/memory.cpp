@@ -143,6 +143,7 @@ HONE_EMULATED_API CUresult cuMemCreate(CUmemGenericAllocationHandle* out, std::s
       prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE || prop->location.id != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (has_lost_contexts()) return CUDA_ERROR_ILLEGAL_ADDRESS;
   Memory& memory = driver().memory;
   if (is_to_fail() || memory.used + used_by_others() + bytes > memory_bytes())
     return CUDA_ERROR_OUT_OF_MEMORY;
