@@ -473,8 +473,8 @@ class Reference(Artifact):
     def given_inputs(self, seeds: list[int], secret: bytes) -> list[Any]:
         """The results of get_inputs() for these calls.
 
-        Rationale: a submission sees the inputs of earlier calls, and can try all 2^32 seeds that a processor's generator
-        has. So each call has one of its own there, from which no other follows. The device's generator has 64 bits.
+        Rationale: a submission sees the inputs of earlier calls, and can try all 2^32 seeds of a processor's generator.
+        So each call has its own seed there, from which no other follows. A device's generator has seeds of 64 bits.
         """
         PLACE.seed(seeds[0] if len(seeds) == 1 else seed_from(secret, "inputs"))
         given = []
