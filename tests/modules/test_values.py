@@ -139,7 +139,7 @@ for entry in ("inputs", "varied"):
         first = each[0]["x"]
     torch.manual_seed(7)
     assert not torch.equal(each[0]["x"], torch.rand(2, 2)), "the seed of one call is not that of its inputs"
-# A submission that finds the seed of the first call must not know the inputs of the second. Without the defence it does.
+# A submission that finds the first call's seed must not know the second one's inputs. Without the defence it does.
 def predicted():
     torch.manual_seed(calls[0][-1])
     torch.rand(2, 2)
