@@ -60,7 +60,7 @@ class KeysCommand : public Command {
     options.text({.name = "--keys", .doc = "folder of keys (default: keys)", .value = "DIR"},
                  folder_);
     options.text({.name = "--out",
-                  .doc = "new: key file of the client (default: NAME.key)",
+                  .doc = "with new: key file of the client (default: NAME.key)",
                   .value = "FILE"},
                  out_);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);

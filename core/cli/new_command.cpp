@@ -17,7 +17,7 @@ class NewCommand : public Command {
     return {"hone new reward my_reward --python # one file, my_reward.py",
             "hone new reward my_reward          # C++, in the folder my_reward",
             "hone new reward-c my_reward        # plain C",
-            "hone new dataset my_tasks plugins/my_tasks",
+            "hone new dataset my_tasks my_plugins/my_tasks",
             "hone new backend my_backend        # C++, with a task and a configuration",
             "hone new environment my_env        # always Python: one file, my_env.py"};
   }

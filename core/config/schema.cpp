@@ -183,7 +183,8 @@ void walk_evaluate(EvaluateConfig& c, SchemaVisitor& v) {
            "must agree; 0: never");
   v.number("max_interval", c.max_interval, {0, 1e6},
            "limit of the confidence interval relative to the speedup, on a noisy machine; beyond "
-           "it, the judge measures again, then reward_valid is false; 0: no limit");
+           "it, the judge measures again, then reward_valid is false; 0: no limit (the flag noisy "
+           "has a limit of its own)");
   v.group("measure", [&c](SchemaVisitor& inner) { walk_measure(c.measure, inner); });
 }
 

@@ -292,7 +292,9 @@ void Device::end_use(Player player) {
 }
 
 void Device::keep_player() {
-  if (options_.counters_ahead == CountersAhead::kOnce || std::exchange(keeps_player_, true)) return;
+  if (options_.counters_ahead == CountersAhead::kOnce || !pool_.can_count() ||
+      std::exchange(keeps_player_, true))
+    return;
   shared_.memory.keep_player();
   if (shared_.memory.is_budgeted())
     shared_.ledger.set_bytes(shared_.memory.device().shared_bytes());

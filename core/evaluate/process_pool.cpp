@@ -260,8 +260,12 @@ void ProcessPool::note_player(const Status& works) {
   }
 }
 
+bool ProcessPool::can_count() const {
+  return launcher_.level() >= IsolationLevel::kPrivate && expect_counters(options_.counters).ok();
+}
+
 void ProcessPool::make_player_ready(bool wanted) {
-  if (launcher_.level() < IsolationLevel::kPrivate || !expect_counters(options_.counters)) return;
+  if (!can_count()) return;
   drop_useless_players();
   if (wanted || !player_failed_) refill(Kind::kPlayer);
   count_waiting();

@@ -73,9 +73,11 @@ class ProcessPool {
   /// Starts a process that reads counters, unless a usable one waits. Returns before it has opened the device. No effect if
   /// counters cannot be read.
   ///
-  /// `wanted`: a profile needs it. Otherwise it has no effect after a process has failed by itself, until another one has opened the device.
-  /// Rationale: if CUPTI does not support the device, each start would delay measurements for nothing.
+  /// `wanted`: a profile needs it. Otherwise it has no effect after a process has failed by itself, until another one has opened
+  /// the device. Rationale: if CUPTI does not support the device, each start would delay measurements for nothing.
   void make_player_ready(bool wanted);
+  /// Whether counters can be read here.
+  bool can_count() const;
   /// The process that waits, or a new one that has not opened the device. It serves one submission, and the caller ends it.
   Result<Player> take_player();
   /// Records whether a process that reads counters works, or how it failed by itself. Logs the first failure.

@@ -11,7 +11,7 @@
 
 namespace hone {
 
-/// Why a loop is not vectorized, as far as findings differ by it.
+/// Why a loop is not vectorized: only the reasons that lead to different findings.
 enum class LoopObstacle {
   kOther,
   kStride,      ///< it reads or writes memory with a stride

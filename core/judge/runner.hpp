@@ -60,7 +60,7 @@ class Runner {
   /// Whether the arena, or a copy of it, has the outputs that the clock stopped at; false if they were written after it.
   virtual Result<bool> outputs_unchanged_in([[maybe_unused]] const Arena& arena) { return true; }
   /// Bytes at secret places of these outputs, or all if they are few; empty without a witness. The process must not be running
-  /// a round. Replaces the choice of aim().
+  /// a round. Afterwards, the places that aim() chose no longer count.
   virtual Result<std::string> sample_outputs([[maybe_unused]] const Layout& layout,
                                              [[maybe_unused]] std::uint64_t secret) {
     return std::string();

@@ -31,8 +31,9 @@ struct EnumNames<VerdictStage> {
   static_assert(are_complete(kNames, VerdictStage::kDone));
 };
 
-/// Ordered from worst to best; the web page lists them in reverse. A new outcome is a value here with its row in kOutcomes,
-/// the code that chooses it, its template in envs/kernel_refine/templates, and its name in clients/python/src/hone/types.py.
+/// Tables list them in this order, the web page in reverse. A new outcome is a value here with its row in kOutcomes, the code
+/// that chooses it, its template in envs/kernel_refine/templates, its name in clients/python/src/hone/types.py, and, with
+/// kByStage, in kBuilt of core/include/hone/plugin/reward.hpp.
 /// evaluate/verdicts.cpp chooses outcomes of one evaluation; final_verdict() in evaluate/confirmation.cpp turns a correct verdict
 /// into another. All else follows from the row: each outcome but `correct` counts as not correct, for rewards, clients and
 /// reports. tests/repo/lists_test.py reports missing names, also on pages. A colour (core/web/page/style.css) is optional.
@@ -143,9 +144,8 @@ struct Verdict {
   std::string diagnostics;  ///< compiler output, limited to messages about the submission
   std::string signal;       ///< "SIGSEGV", …; empty if no signal ended the process
   std::optional<Mismatch> mismatch;
-  std::optional<Speedup>
-      speedup;               ///< of a submission that was timed, because its outputs were correct
-  std::optional<Work> work;  ///< of a correct module, as reported by its process
+  std::optional<Speedup> speedup;  ///< of a correct submission that was timed; of no other outcome
+  std::optional<Work> work;        ///< of a correct module, as reported by its process
   /// "queue", "build", "prepare" (reference and baseline), "load", "check", "measure", "total"
   std::map<std::string, double> stage_ms;
   /// The class of cheating that a defence caught, "forbidden_call", …; empty if none did. docs/verdicts.md

@@ -73,7 +73,7 @@ Result<const hone_backend_factory*> backend_factory(const PluginLibrary& library
                             std::to_string(table->struct_size) + " bytes, expected exactly " +
                             std::to_string(sizeof(hone_backend_factory)) + " of a draft");
   }
-  // guard_buffer and the functions for marks may be null.
+  // Functions that are not listed may be null.
   HONE_TRY(check_functions(library, {{"describe", table->describe != nullptr},
                                      {"probe", table->probe != nullptr},
                                      {"build", table->build != nullptr},

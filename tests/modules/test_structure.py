@@ -14,8 +14,9 @@ torch.manual_seed(1)  # of the plain values: torch begins with a seed of chance
 
 def put(to, values, level):
     structure = Structure(values[0])
-    levels, scales = on_device([structure.levels(level, len(to)), [[1.0] * len(to)]], to.device)
-    structure.put(to, values, level, levels, scales[0])
+    drawn = [(structure.levels(level), structure.random(level, to.device)) for _ in range(len(to))]
+    levels, scales = on_device([[one for one, _ in drawn], [[1.0] * len(to)]], to.device)
+    structure.put(to, values, level, levels, scales[0], [one for _, one in drawn])
 
 def structured(tensor, seed, level=FULL):
     torch.manual_seed(seed)

@@ -3,12 +3,12 @@
 VARIED = """
 import sys
 import torch
-from module_values import Variation, on_device
+from module_values import Variation, mix_and_scale, on_device
 
 def vary(floats):
-    variation = Variation([one.shape for one in floats], 1)
-    scales, weights = on_device([variation.scales, variation.weights], torch.device("cpu"))
-    variation.apply([one.unsqueeze(0) for one in floats], scales, weights)
+    variation = Variation([one.shape for one in floats])
+    tables = [[number] for number in variation.weights], [[number] for number in variation.scales]
+    mix_and_scale([one.unsqueeze(0) for one in floats], *on_device(tables, torch.device("cpu")))
 
 torch.manual_seed(0)
 least, mixes = 1.0, []
@@ -38,9 +38,8 @@ def test_something_is_mixed_and_something_is_scaled(run_beside_modules):
 PARAMETERS = """
 import ctypes, json, sys
 import torch
-import module_reference
 from module_reference import Reference
-from module_place import ARENA, PLACE
+from module_place import ARENA
 
 SOURCE = '''
 import torch
@@ -107,16 +106,16 @@ for entry in ("inputs", "varied"):
 own = made("inputs", 1)["x"]
 # Several calls of a round, of which the last one lies elsewhere.
 calls = [[*(value + by for value in values), 7 + number] for number, by in enumerate((0, 8192, 16384, 20480))]
-assert artifact.together == 1  # on the processor
-assert artifact.most_together() > 100
 kept = torch.empty(2, 2)
 artifact.module.get_inputs, fresh = lambda: [kept.uniform_(), torch.arange(4)], artifact.module.get_inputs
 assert artifact.most_together() == 1, "its calls share a tensor"
 whole = torch.zeros(1 << 22)
 artifact.module.get_inputs = lambda: [whole.clone()[:4].view(2, 2), torch.arange(4)]
 assert artifact.most_together() == 3, "its inputs are parts of a large tensor"
+mask = torch.ones(4)
+artifact.module.get_inputs = lambda: [torch.rand(2, 2), torch.arange(4), "mean", None, 3, [mask[:0]]]
+assert artifact.most_together() > 100, "other values count for nothing"
 artifact.module.get_inputs = fresh
-artifact.together = 8
 for entry in ("inputs", "varied"):
     with torch.no_grad():
         run = artifact.entry(entry)
@@ -135,36 +134,22 @@ for entry in ("inputs", "varied"):
     for name in ("x", "weight"):
         assert all(not torch.equal(one[name], other[name]) for one in each for other in each if one is not other), name
     assert all(torch.equal(one["n"], torch.arange(4)) for one in each)
-    if entry == "inputs":
-        first = each[0]["x"]
-    torch.manual_seed(7)
-    assert not torch.equal(each[0]["x"], torch.rand(2, 2)), "the seed of one call is not that of its inputs"
-# A submission that finds the first call's seed must not know the second one's inputs. Without the defence it does.
-def predicted():
-    torch.manual_seed(calls[0][-1])
-    torch.rand(2, 2)
-    return torch.rand(2, 2)
-
-def second():
+# The inputs of a call follow from its own seed, whatever calls they are made with: a submission that finds the seed of
+# another call knows nothing of them.
+def made_with(others, entry="varied"):
     with torch.no_grad():
-        run = artifact.entry("inputs")
-        for call in calls[:2]:
+        run = artifact.entry(entry)
+        for call in [*others, calls[1]]:
             run(call)
         artifact.make_waiting()
-    return artifact.tensor(artifact.at(calls[1])[0], INPUTS[0])
+    places = artifact.at(calls[1])[0]
+    return [artifact.tensor(places, spec).clone() for spec in (INPUTS[0], *PARAMETERS[:4])]
 
-assert not torch.equal(second(), predicted())
-defences = module_reference.seed_from, PLACE.seed_processor
-module_reference.seed_from, PLACE.seed_processor = lambda *_: calls[0][-1], lambda seed: None
-assert torch.equal(second(), predicted())
-module_reference.seed_from, PLACE.seed_processor = defences[0], defences[1]
-# The inputs of a call follow from the seeds of all calls that are made with it.
-with torch.no_grad():
-    run = artifact.entry("inputs")
-    for call in [calls[0], [*calls[1][:-1], 99], calls[2]]:
-        run(call)
-    artifact.make_waiting()
-assert not torch.equal(artifact.tensor(artifact.at(calls[0])[0], INPUTS[0]), first)
+other = [*calls[0][:-1], 99]
+for entry in ("inputs", "varied"):
+    alone = made_with([], entry)
+    for others in ([calls[0]], [other]):
+        assert all(map(torch.equal, made_with(others, entry), alone)), entry
 # Parameters do not follow from a seed that get_inputs() sets.
 artifact.module.get_inputs = lambda: [torch.manual_seed(5) and torch.rand(2, 2), torch.arange(4)]
 first, other = made("inputs", 1), made("inputs", 2)

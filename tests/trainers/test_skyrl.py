@@ -229,16 +229,16 @@ def test_truncated_answer_has_no_reward_if_skyrl_is_set_so(scripted: ScriptedSer
 
 def test_lost_episodes_are_generated_again_elsewhere(scripted_pair: list[ScriptedServer]) -> None:
     engine = Engine([], [], [], [])
-    # One server has all four, because they are a group.
-    engine.scripts = [
-        Script(scripted_pair, "wrong<|im_end|>", f"{word}<|im_end|>") for word in ("slow", "fast", "wrong", "fault")
-    ]
+    # Most of the four begin on one server, because they are a group. One that begins late is on the other one at once.
+    words = ("slow", "fast", "wrong", "fault")
+    engine.scripts = [Script(scripted_pair, *[f"{word}<|im_end|>"] * 2) for word in words]
     servers = [one.endpoint for one in scripted_pair]
     output = play(engine, servers, max_turns=1, hone={"reconnect_timeout": 2.0})
     assert output["stop_reasons"] == ["stop", "stop", "stop", "hone_fault"], "a fault of the judge is not repeated"
     assert totals(output)[:3] == pytest.approx([0.4, 1.3, 0.1])
     assert output["rollout_metrics"]["hone/faults"] == 0.25
     assert [WORDS.decode(ids) for ids in output["response_ids"]][:2] == ["slow<|im_end|>", "fast<|im_end|>"]
+    assert not all(engine.scripts), "an episode whose server was lost has used both of its answers"
 
 
 def test_a_lost_server_is_a_fault(scripted: ScriptedServer) -> None:

@@ -124,7 +124,8 @@ typedef struct hone_backend_factory {
    *   "devices": [{"index": int, "name": str, "cores": int}].
    *   "languages": [str]. The first one is that of device code, if submissions are device code.
    *   "suffixes": {language: str}, the suffix of a submission's file name for each language, such as ".cu".
-   *   "withholds": "freeze"|"stream"|"copy". With "freeze", submissions run on the processor. Otherwise they are device code.
+   *   "withholds": "freeze"|"stream"|"copy". "freeze" is for the processor only: submissions are host code. With the other two,
+   *     which mean the same, submissions are device code.
    * These members may be missing:
    *   "needs": {"driver": str, "compiler": str}: instructions to install a missing driver or compiler.
    *   "parameters": {name: {"type": "str"|"int"|"float"|"bool"|"[str]", "default": value, "doc": str}}: the keys of the
@@ -186,7 +187,7 @@ typedef struct hone_backend_factory {
   /* [any] Opens a device. HONE_NOT_FOUND where there is none of this index; cores are any number of devices. */
   int32_t (*open_device)(const hone_host* host, uint32_t index, hone_device** out,
                          hone_error* error);
-  /* [one] Closes it; its buffers and artifacts must be gone. NULL is allowed. */
+  /* [one] Closes it; its buffers and artifacts must be gone. A null handle is allowed. */
   void (*close_device)(hone_device* device);
   /* [one] Writes the MessagePack map {"index": int, "name": str, "architecture": str, "driver": str, "memory_bytes":
    * int, "cache_bytes": int, "multiprocessors": int, "bytes_per_second_max": float (of all units together, caches
@@ -232,7 +233,7 @@ typedef struct hone_backend_factory {
    * access beyond an array faults. NULL where the device cannot. */
   int32_t (*guard_buffer)(hone_buffer* buffer, uint64_t at, uint64_t bytes, int32_t on,
                           hone_error* error);
-  /* [one] Unmaps; the last holder frees the memory. NULL is allowed. */
+  /* [one] Unmaps; the last holder frees the memory. A null handle is allowed. */
   void (*release_buffer)(hone_buffer* buffer);
 
   /* Running: in candidates. */

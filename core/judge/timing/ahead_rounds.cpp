@@ -115,8 +115,11 @@ Judgement AheadRounds::prepare_some(std::vector<TimedOrder> orders, std::size_t*
   const double seconds = m_.input.now_s() - from_s;
   std::size_t calls = 0;
   for (const PreparedRound& round : *prepared) calls += round.set.calls();
+  // A larger group may take little longer, where most of the time is a wait for the device.
+  const double enough = seconds < 2 * kTogetherSeconds ? 2 * static_cast<double>(calls) : 1;
   const double fit = kTogetherSeconds * static_cast<double>(calls) / std::max(seconds, 1e-9);
-  *most = static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(kCallsMax)));
+  *most = static_cast<std::size_t>(
+      std::clamp(std::max(fit, enough), 1.0, static_cast<double>(kCallsMax)));
   for (PreparedRound& round : *prepared) {
     make_room_for_copies(round.layout);
     ahead_.push_back({std::move(round), seconds / static_cast<double>(prepared->size())});

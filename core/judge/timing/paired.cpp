@@ -18,7 +18,7 @@ constexpr double kPatience = 4;
 // Most pairs of single-call rounds, as a multiple of `singles` (docs/adr/0025).
 constexpr std::size_t kSingleCallFactor = 3;
 // Most pairs on a noisy machine, as a multiple of the planned ones (docs/rewards.md).
-constexpr int kNoisyFactor = 3;
+constexpr int kNoisyMachineFactor = 3;
 
 }  // namespace
 
@@ -81,7 +81,8 @@ Judgement PairedProtocol::time_long_pairs(int planned) {
     timings.baseline.push_back(times.baseline_s);
     timings.submission.push_back(times.submission_s);
     ++done;
-    if (done == enough && enough < kNoisyFactor * planned && m_.rules.is_machine_noisy(timings))
+    if (done == enough && enough < kNoisyMachineFactor * planned &&
+        m_.rules.is_machine_noisy(timings))
       ++enough;
     if (!has_single_rounds(m_.input, timings) || done > m_.input.settings.single_call_pairs)
       continue;

@@ -57,7 +57,7 @@ double mean_ratio(const std::vector<double>& a, const std::vector<double>& b) {
   return std::exp(sum / static_cast<double>(a.size()));
 }
 
-/// Lowers the figure and its lower end.
+/// Lowers the figure and its lower end. The upper end stays, so the interval becomes wider.
 void pay_at_most(Speedup& speedup, double ratio) {
   speedup.value = std::min(speedup.value, ratio);
   speedup.low = std::min(speedup.low, ratio);

@@ -10,10 +10,16 @@ import hashlib
 import itertools
 import json
 import math
+import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+
+try:
+    import numpy
+except ImportError:  # torch works without it
+    numpy = None  # type: ignore[assignment]
 
 from module_artifact import DTYPES, Artifact, Binding, Places, Spec, as_it_is
 from module_baseline import placed
@@ -29,7 +35,7 @@ from module_precision import (
 from module_shortcuts import all_shortcuts
 from module_structure import FULL, MIDDLE, MILD, NONE, Structure
 from module_tf32 import strict
-from module_values import Variation, constructor_arguments, count, flat, is_varied, on_device
+from module_values import Variation, constructor_arguments, count, flat, is_varied, mix_and_scale, on_device
 
 # The entries of a reference.
 INPUTS = "inputs"  # makes inputs as get_inputs() does
@@ -64,14 +70,26 @@ def together(to: torch.Tensor, values: list[torch.Tensor]) -> torch.Tensor:
         for place, value in zip(to, values, strict=True):
             place.copy_(value)
         return to
-    if len(values) > 1:
-        return torch.stack(values)
-    return values[0].unsqueeze(0) if values[0].is_contiguous() else to.copy_(values[0].unsqueeze(0))
+    if len(values) == 1 and not values[0].is_contiguous():
+        return to.copy_(values[0].unsqueeze(0))
+    return as_one(values)
 
 
-def seed_from(secret: bytes, use: str) -> int:
-    """A seed of 64 bits for this use."""
-    return int.from_bytes(hashlib.sha256(secret + use.encode()).digest()[:8], "little")
+def as_one(values: list[torch.Tensor]) -> torch.Tensor:
+    """The tensors of the calls as one, with an axis for the calls. A single one is not copied."""
+    return torch.stack(values) if len(values) > 1 else values[0].unsqueeze(0)
+
+
+def seed_from(seed: int, use: str) -> int:
+    """Another seed for this use."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {use}".encode()).digest()[:8], "little")
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """The tensors in a result of get_inputs(), which may also have numbers, texts and None."""
+    if isinstance(value, (list, tuple)):
+        return [tensor for one in value for tensor in tensors_in(one)]
+    return [value] if isinstance(value, torch.Tensor) else []
 
 
 def root_mean_square(tensor: torch.Tensor) -> float:
@@ -325,8 +343,7 @@ class Reference(Artifact):
         places, seed = self.at(values)
         last = self.waiting[-1] if self.waiting else None
         if self.together is None:
-            # A processor's generator has 32 bits only, so a submission could find the seed of several calls.
-            self.together = 1 if PLACE.device.type == "cpu" else self.most_together()
+            self.together = self.most_together()
         if (
             last is None
             or (last.varied, last.is_plain) != (varied, is_plain)
@@ -339,14 +356,25 @@ class Reference(Artifact):
         of_call = max(1, self.bytes_of_call())
         if TOGETHER_BYTES // of_call < 2:
             return 1
-        PLACE.seed(TRIAL_SEED)
-        with PLACE.device:
-            first, second = (flat(list(self.module.get_inputs())) for _ in range(2))
-        used = [{one.untyped_storage().data_ptr() for one in given if one.numel()} for given in (first, second)]
-        if used[0] & used[1]:
-            return 1
+        first = tensors_in(self.given_inputs(TRIAL_SEED))
+        versions = [one._version for one in first]
+        second = {one.untyped_storage().data_ptr() for one in tensors_in(self.given_inputs(TRIAL_SEED)) if one.numel()}
+        for one, version in zip(first, versions, strict=True):
+            # Writes to memory of the processor that go around torch, for example numpy's, change no version.
+            is_kept = one.numel() > 0 and one.untyped_storage().data_ptr() in second
+            if is_kept and (one._version != version or one.device.type == "cpu"):
+                return 1
         made_from = sum(max(one.untyped_storage().nbytes(), 4 * one.numel()) for one in first)
-        return max(1, TOGETHER_BYTES // (of_call + made_from))
+        return max(1, TOGETHER_BYTES // int(of_call + made_from))
+
+    def given_inputs(self, seed: int) -> Any:
+        """The result of get_inputs() for this seed."""
+        PLACE.seed(seed)
+        random.seed(seed)
+        if numpy is not None:
+            numpy.random.seed(seed % (1 << 32))
+        with PLACE.device:
+            return self.module.get_inputs()
 
     def make_waiting(self) -> None:
         """Makes the inputs and parameters of all calls of the round. Each call has its own.
@@ -404,7 +432,7 @@ class Reference(Artifact):
             self.double, self.trusted_double, self.keeps_kind = kept
             self.give_back()
 
-    def put_varied(self, made: list[tuple[torch.Tensor, torch.Tensor]], level: int) -> None:
+    def put_varied(self, made: list[tuple[torch.Tensor, torch.Tensor]], seeds: list[int], level: int) -> None:
         """Writes the values to their places. Tensors that may be varied get structure, and are scaled and mixed."""
         if self.varied is None:
             self.varied = [is_varied(values[0]) for _, values in made]
@@ -414,29 +442,37 @@ class Reference(Artifact):
             if not is_so:
                 to.copy_(other)
         made.clear()
-        if not floats:
-            self.structures = self.structures or []
-            return
         if self.structures is None:
             self.structures = [Structure(value[0]) for value in values]
-        calls = len(floats[0])
-        variation = Variation([to.shape[1:] for to in floats], calls)
-        all_levels = [structure.levels(level, calls) for structure in self.structures]
-        *tables, scales, weights = on_device([*all_levels, variation.scales, variation.weights], PLACE.device)
-        first_scales = torch.ones_like(scales) if variation.mixes else scales
-        for number, (structure, levels) in enumerate(zip(self.structures, tables, strict=True)):
-            structure.put(floats[number], values[number], level, levels, first_scales[number])
+        if not floats:
+            return
+        amounts, levels, numbers = [], [], []
+        for seed in seeds:
+            PLACE.seed(seed_from(seed, "structure"))
+            amounts.append(Variation([to.shape[1:] for to in floats]))
+            levels.append([structure.levels(level) for structure in self.structures])
+            numbers.append([structure.random(level, PLACE.device) for structure in self.structures])
+        scales_of = list(zip(*(one.scales for one in amounts), strict=True))
+        weights_of = list(zip(*(one.weights for one in amounts), strict=True))
+        *tables, scales, weights = on_device(
+            [*(list(rows) for rows in zip(*levels, strict=True)), scales_of, weights_of], PLACE.device
+        )
+        first_scales = torch.ones_like(scales) if weights_of else scales
+        for i, structure in enumerate(self.structures):
+            structure.put(floats[i], values[i], level, tables[i], first_scales[i], [one[i] for one in numbers])
         values.clear()
-        if variation.mixes:
-            variation.apply(floats, scales, weights)
+        if weights_of:
+            mix_and_scale(floats, weights, scales)
 
     def fill(self, calls: list[Places], seeds: list[int], varied: bool, level: int) -> None:
         """Makes the inputs and parameters of these calls. `seeds`: one for each call.
 
+        All random numbers of a call follow from its own seed. Rationale: a submission sees the inputs of earlier calls
+        and can find their seed, so no other call's inputs may follow from it.
+
         Rationale: a small operation takes longer to start than to run, and every timed call needs inputs. So each
-        operation does the work of all calls, and of all parameters of a tensor.
+        operation but those that draw random numbers does the work of all calls, and of all parameters of a tensor.
         """
-        secret = hashlib.sha256(b"".join(seed.to_bytes(8, "little") for seed in seeds)).digest()
         made: list[tuple[torch.Tensor, torch.Tensor]] = []  # each tensor's places and values
 
         def add(spec: Spec, values: list[Any]) -> None:
@@ -447,15 +483,12 @@ class Reference(Artifact):
                 for one, *inner in zip(spec["list"], *values, strict=True):
                     add(one, inner)
 
-        given = self.given_inputs(seeds, secret)
-        # get_inputs() may have set the seed, and parameters and structure must not follow from it.
-        PLACE.seed(seed_from(secret, "values"))
-        PLACE.seed_processor(seed_from(secret, "amounts"))
+        given = [self.given_inputs(seed) for seed in seeds]
         for spec, *values in zip(self.meta["inputs"], *given, strict=True):
             add(spec, values)
         del given
         if varied:
-            self.put_varied(made, level)
+            self.put_varied(made, seeds, level)
         else:
             for to, values in made:
                 to.copy_(values)
@@ -463,27 +496,27 @@ class Reference(Artifact):
         self.give_back()
         assert self.base is not None
         parameters, others = self.base
-        for name, (base, spread) in parameters.items():
-            to = ARENA.views_at([places[name] for places in calls], base.dtype, list(base.shape))
-            noise = torch.randn(to.shape, dtype=to.dtype, device=to.device)
-            to.uniform_(0.9, 1.1).mul_(base).addcmul_(noise, spread)
+        if parameters:
+            self.put_parameters(parameters, calls, seeds)
         for parameter, base in others:
             self.tensor_of_calls(calls, parameter).copy_(base)
 
-    def given_inputs(self, seeds: list[int], secret: bytes) -> list[Any]:
-        """The results of get_inputs() for these calls.
-
-        Rationale: a submission sees the inputs of earlier calls, and can try all 2^32 seeds of a processor's generator.
-        So each call has its own seed there, from which no other follows. A device's generator has seeds of 64 bits.
-        """
-        PLACE.seed(seeds[0] if len(seeds) == 1 else seed_from(secret, "inputs"))
-        given = []
-        with PLACE.device:
-            for number in range(len(seeds)):
-                if len(seeds) > 1:
-                    PLACE.seed_processor(seed_from(secret, f"call {number}"))
-                given.append(self.module.get_inputs())
-        return given
+    def put_parameters(
+        self, parameters: dict[str, tuple[torch.Tensor, torch.Tensor]], calls: list[Places], seeds: list[int]
+    ) -> None:
+        """Writes the parameters of floats: near the constructor's, for each call others."""
+        places = {
+            name: ARENA.views_at([place[name] for place in calls], base.dtype, list(base.shape))
+            for name, (base, _) in parameters.items()
+        }
+        noise: dict[str, list[torch.Tensor]] = {name: [] for name in parameters}
+        for call, seed in enumerate(seeds):
+            PLACE.seed(seed_from(seed, "parameters"))  # get_inputs() may have set a seed, and these must not follow
+            for name, (base, _) in parameters.items():
+                places[name][call].uniform_(0.9, 1.1)
+                noise[name].append(torch.randn_like(base))
+        for name, (base, spread) in parameters.items():
+            places[name].mul_(base).addcmul_(as_one(noise.pop(name)), spread)
 
     def tensor_of_calls(self, calls: list[Places], spec: Spec) -> torch.Tensor:
         """A tensor of all these calls. Its first axis is the axis of the calls."""

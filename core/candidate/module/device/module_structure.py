@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import torch
 
-from module_values import count, shaped
+from module_values import shaped
 
 # Levels of structure: none; factors along each axis; also spikes; also a quiet part.
 NONE, MILD, MIDDLE, FULL = range(4)
@@ -48,6 +48,7 @@ class Structure:
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.symmetric = is_symmetric(tensor)
+        self.elements = tensor.numel()
         self.shape: list[int] = []  # of the view whose axes have factors
         for extent in tensor.shape:
             self.shape += [extent // FINE, FINE] if extent > LONG and not self.symmetric else [extent]
@@ -78,12 +79,11 @@ class Structure:
                 tensor = tensor.narrow(axis, 0, rows * FINE).unflatten(axis, (rows, FINE))
         return tensor
 
-    def levels(self, level: int, calls: int) -> list[list[float]]:
-        """For each call, the levels of the blocks of all axes. Uses torch.rand once, because a use takes long."""
-        draws = iter(torch.rand(calls * self.draws).tolist())
-        return [self.levels_of_call(level, draws) for _ in range(calls)]
+    def levels(self, level: int) -> list[float]:
+        """The levels of the blocks of all axes, for one call. One call of rand, because each takes microseconds."""
+        return self.levels_from(level, iter(torch.rand(self.draws).tolist()))
 
-    def levels_of_call(self, level: int, draws: Iterator[float]) -> list[float]:
+    def levels_from(self, level: int, draws: Iterator[float]) -> list[float]:
         """The levels of the blocks of all axes: a secret height each, and a secret quiet part of one or two axes."""
         height = TREND[level] / max(1, len(self.axes))  # so that the sum is about the same for any number of axes
         all_levels = [2 ** (-height * next(draws)) for _ in range(sum(self.blocks))]
@@ -101,11 +101,16 @@ class Structure:
                 all_levels[before + (first + block) % blocks] *= factor
         return all_levels
 
-    def factors(self, levels: torch.Tensor, level: int) -> list[torch.Tensor]:
+    def random(self, level: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+        """Random numbers of the device for one call: for each slice of each axis, and the places of the spikes."""
+        jitter = torch.rand(len(self.block_of) if level != NONE else 0, device=device)
+        spikes = self.spikes if level >= MIDDLE else 0
+        return jitter, torch.randint(self.elements, (spikes,), device=device)
+
+    def factors(self, levels: torch.Tensor, level: int, jitter: torch.Tensor) -> list[torch.Tensor]:
         """The factors of each axis, shaped to multiply the view. `levels`: of each call and block."""
-        jitter, calls = JITTER[level] / math.sqrt(len(self.axes)), levels.shape[0]
-        every = torch.rand(calls, len(self.block_of), device=levels.device)
-        every.mul_(-jitter).add_(1).mul_(levels[:, self.block_of])
+        most, calls = JITTER[level] / math.sqrt(len(self.axes)), levels.shape[0]
+        every = jitter.mul_(-most).add_(1).mul_(levels[:, self.block_of])
         parts = every.split([self.shape[axis] for axis in self.axes], dim=1)
         each = []
         for axis, part in zip(self.axes, parts, strict=True):
@@ -123,9 +128,15 @@ class Structure:
         yield mask
 
     def put(
-        self, to: torch.Tensor, values: torch.Tensor, level: int, levels: torch.Tensor, scales: torch.Tensor
+        self,
+        to: torch.Tensor,
+        values: torch.Tensor,
+        level: int,
+        levels: torch.Tensor,
+        scales: torch.Tensor,
+        random: list[tuple[torch.Tensor, torch.Tensor]],
     ) -> None:
-        """Writes the values to `to`, scaled and with structure. `levels`: as levels() has them; `scales`: of each call.
+        """Writes the values to `to`, scaled and with structure. Each argument but `level` has a part for each call.
 
         Both tensors have the same shape and type; they may be the same tensor. Each call's part is contiguous.
         Rationale: each pass over a large tensor takes milliseconds. So the copy also applies the first mask and the
@@ -135,9 +146,9 @@ class Structure:
         if level == NONE or not self.axes:
             torch.mul(values, scale, out=to)
             return
-        first, *others = self.masks(self.factors(levels, level))
+        first, *others = self.masks(self.factors(levels, level, torch.stack([jitter for jitter, _ in random])))
         if has_spikes := level >= MIDDLE and self.spikes > 0:
-            places = torch.randint(count(to.shape[1:]), (len(to), self.spikes), device=to.device)
+            places = torch.stack([spikes for _, spikes in random])
             kept = values.view(len(to), -1).gather(1, places).mul_(shaped(scales, places))
         view = self.view(to)
         if view.numel() == to.numel():

@@ -86,9 +86,6 @@ class Place:
         for generator in self.generators:
             generator.manual_seed(seed)
 
-    def seed_processor(self, seed: int) -> None:
-        self.generators[0].manual_seed(seed)
-
     def memory(self, base: int, size: int) -> torch.Tensor:
         """The bytes at this address as a tensor that shares them."""
         if self.device.type == "cpu":

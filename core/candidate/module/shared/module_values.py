@@ -63,30 +63,31 @@ class Variation:
     """Changes the distribution of tensors by secret amounts, so that no answer follows from the distribution alone.
 
     Tensors are scaled down, and tensors of one shape are mixed. Some stay as they are, never all. Values keep their
-    sign and stay within their bounds. The first axis of each tensor is for the calls; each call has its own amounts.
+    sign and stay within their bounds. An object has the amounts of one call, from the processor's generator.
     """
 
-    def __init__(self, shapes: list[torch.Size], calls: int) -> None:
-        """`shapes`: of the tensors, without the axis of the calls."""
-        pairs = [(i, j) for i in range(len(shapes)) for j in range(i) if shapes[i] == shapes[j]]
-        # torch.rand is used once, because each use takes microseconds.
-        draws = iter(torch.rand((1 + calls) * (len(pairs) + len(shapes)) + 2).tolist())
+    def __init__(self, shapes: list[torch.Size]) -> None:
+        pairs = pairs_of(shapes)
+        draws = iter(torch.rand(2 * (len(pairs) + len(shapes) + 1)).tolist())  # one call: each takes microseconds
         mixed, scaled = some_of(pairs, draws), some_of(range(len(shapes)), draws)
-        self.mixes = [pair for pair in pairs if pair in mixed]  # (i, j), sorted: tensor i gets a part of tensor j
-        self.weights = [[0.5 * next(draws) for _ in range(calls)] for _ in self.mixes]  # of tensor j, for each call
-        self.scales = [  # for each tensor and call; applied after mixing
-            [0.25 + 0.75 * next(draws) if i in scaled else 1.0 for _ in range(calls)] for i in range(len(shapes))
-        ]
+        self.weights = [0.5 * next(draws) if pair in mixed else 0.0 for pair in pairs]  # of the second in the first
+        self.scales = [0.25 + 0.75 * next(draws) if i in scaled else 1.0 for i in range(len(shapes))]  # after mixing
 
-    def apply(self, floats: list[torch.Tensor], scales: torch.Tensor, weights: torch.Tensor) -> None:
-        """Mixes and scales the tensors in place. `scales`, `weights`: self.scales and self.weights on their device."""
-        weight_of = dict(zip(self.mixes, weights, strict=True))
-        for i, tensor in enumerate(floats):
-            for j in range(i):
-                if (i, j) in weight_of:
-                    weight = shaped(weight_of[i, j], tensor).to(tensor.dtype)
-                    tensor.lerp_(floats[j].to(tensor.dtype), weight)
-            tensor.mul_(shaped(scales[i], tensor))
+
+def pairs_of(shapes: list[torch.Size]) -> list[tuple[int, int]]:
+    """The pairs of tensors that can be mixed. The first gets of the second, which comes before it."""
+    return [(i, j) for i in range(len(shapes)) for j in range(i) if shapes[i] == shapes[j]]
+
+
+def mix_and_scale(floats: list[torch.Tensor], weights: torch.Tensor, scales: torch.Tensor) -> None:
+    """Mixes the tensors of all calls in place, and then scales them. `weights`, `scales`: of each pair or tensor, and
+    call."""
+    weight_of = dict(zip(pairs_of([one.shape[1:] for one in floats]), weights, strict=True))
+    for i, tensor in enumerate(floats):
+        for j in range(i):
+            if (i, j) in weight_of:
+                tensor.lerp_(floats[j].to(tensor.dtype), shaped(weight_of[i, j], tensor).to(tensor.dtype))
+        tensor.mul_(shaped(scales[i], tensor))
 
 
 def some_of(things: Sequence[T], draws: Iterator[float]) -> set[T]:

@@ -236,10 +236,14 @@ void hone_counters::make_config() {
 void hone_counters::warm_up() {
   enable();
   configure();
-  for (int pass = 0; pass < cupti::kPassesMax; ++pass) {
+  int passes = 0;
+  bool is_over = false;
+  for (; !is_over && passes < cupti::kPassesMax; ++passes) {
     begin_pass();
-    if (end_pass()) break;
+    is_over = end_pass();
   }
+  if (!is_over)
+    hone_gpu::fail(HONE_UNAVAILABLE, "CUPTI needs more than " + std::to_string(passes) + " passes");
   configure();
 }
 
