@@ -1,5 +1,4 @@
-"""A hinge loss whose predictions never reach the hinge, less that of predictions of zero: a part of the rows has nearly the
-same."""
+"""A hinge loss, minus one, whose predictions never reach the hinge: some rows have nearly the same."""
 
 import torch
 import torch.nn as nn
