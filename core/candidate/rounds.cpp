@@ -36,7 +36,8 @@ bool has_marks(const Candidate& self) {
   return self.orders->order == Order::kMarked && self.backend->mark != nullptr;
 }
 
-/// Lets an interpreter do the work that its launches have deferred. An older interpreter has no such function.
+/// Lets an interpreter do the work that its launches have deferred. An older interpreter has no such function, and a newer one
+/// only while it has loaded something that defers work.
 int32_t finish_calls(const Candidate& self, hone_error& error) {
   constexpr std::size_t kNeeded = offsetof(hone_python, finish) + sizeof(self.python->finish);
   const bool finishes = self.python != nullptr && self.python->struct_size >= kNeeded &&

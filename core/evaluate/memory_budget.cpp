@@ -12,7 +12,8 @@
 namespace hone {
 namespace {
 
-/// Most memory that making inputs together takes: four times TOGETHER_BYTES of module_reference.py, for values, factors and copies.
+/// Memory to make the inputs of several calls together: four times TOGETHER_BYTES of module_reference.py, because values, factors
+/// and copies exist at the same time.
 constexpr std::uint64_t kInputsTogether = 256u << 20;
 
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
@@ -92,8 +93,8 @@ Result<MemoryNeed> memory_need(const Task& given, const MeasureSettings& setting
         std::max(need.reference_work, task.narrow_answers ? 2 * own : inputs + outputs + own);
     need.submission_work = std::max(need.submission_work, own);
   }
-  // It may make the inputs of several calls together.
-  if (module) need.reference_work = std::max(need.reference_work, kInputsTogether);
+  // The reference may make the inputs of several calls together.
+  need.reference_work = std::max(need.reference_work, kInputsTogether);
   need.baseline_work = timed ? need.submission_work : 0;
   return need;
 }

@@ -39,11 +39,9 @@ Result<std::optional<FoundMismatch>> DeviceCompare::compare(
     wants_sums = wants_sums || t.rms > 0 || t.from_reference;  // a sample is compared with the sum
   }
   HONE_TRY(kernels_.reserve(sums_, wants_sums ? sums : 1));
-  if (wants_sums || wants_samples) {
+  if (wants_sums) {
     HONE_ASSIGN(const std::vector<bool> agreed, agree({{&got, &expected, orders}}));
     if (agreed.front()) return std::optional<FoundMismatch>();
-  }
-  if (wants_sums) {
     HONE_TRY(
         kernels_.run(kFill, {{kernels_.address(*sums_), sums, 1, 3}}, {}));  // with a constant, 0
     HONE_TRY(kernels_.run(kRms, items, {kernels_.address(*sums_)}));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "judge/blame.hpp"
 #include "judge/fill.hpp"
@@ -122,18 +123,16 @@ Status InputSet::let_reference_fill(std::vector<InputSet>& sets,
                                     const std::vector<std::uint64_t>& seeds) {
   // Rationale: a submission is told the scalars of its call, and a seed among them must not be the one
   // that its inputs were made of.
-  std::vector<std::vector<std::vector<std::uint64_t>>> told;
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    InputSet& set = sets[i];
-    told.push_back(set.scalars_);
-    for (std::size_t call = 0; call < set.calls(); ++call)
-      set.scalars_[call] = draw_scalars(*set.task_, set.dims_, seeds[i], "inputs/", call);
-  }
+  std::vector<std::pair<InputSet*, std::vector<std::vector<std::uint64_t>>>> told;
   std::vector<Call> calls;
   std::optional<Form> form;
-  for (const InputSet& set : sets) {
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    InputSet& set = sets[i];
     const std::optional<Form> next = set.filling_form();
     if (!next) continue;
+    told.emplace_back(&set, set.scalars_);
+    for (std::size_t call = 0; call < set.calls(); ++call)
+      set.scalars_[call] = draw_scalars(*set.task_, set.dims_, seeds[i], "inputs/", call);
     if (!calls.empty() && (next != form || calls.size() + set.calls() > kCallsMax)) {
       HONE_TRY(fill_round(calls, *form));
       calls.clear();
@@ -142,7 +141,7 @@ Status InputSet::let_reference_fill(std::vector<InputSet>& sets,
     for (std::size_t call = 0; call < set.calls(); ++call) calls.push_back({&set, call});
   }
   if (!calls.empty()) HONE_TRY(fill_round(calls, *form));
-  for (std::size_t i = 0; i < sets.size(); ++i) sets[i].scalars_ = std::move(told[i]);
+  for (auto& [set, scalars] : told) set->scalars_ = std::move(scalars);
   return {};
 }
 

@@ -59,7 +59,7 @@ struct CompareOrder {
   OutputTolerance tolerance;
 };
 
-/// Outputs of one round, and what they are compared with. The arenas outlive it.
+/// The comparisons of one round: tensors in the arena `got` with those in the arena `expected`. It does not own the arenas.
 struct CompareGroup {
   const Arena* got;
   const Arena* expected;

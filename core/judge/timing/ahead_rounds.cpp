@@ -11,9 +11,10 @@ namespace {
 // Least time of a pair besides its calls (s): inputs are loaded, and empty rounds run. Chosen low: a pair that is prepared and
 // not timed costs memory only, while one that is prepared late keeps other lanes from the device (record 48).
 constexpr double kPairCostSeconds = 2e-3;
-// Rounds whose inputs are made together begin within this many bytes. Rationale: lanes that want to measure wait meanwhile.
+// Inputs of rounds that begin within this many bytes may be made together. Rationale: while the judge makes the inputs of a
+// group, lanes that want to measure wait.
 constexpr std::uint64_t kTogetherBytes = 256u << 20;
-// Target duration of making inputs together (s), by the time that the calls before took. For the same reason.
+// Target duration of making the inputs of a group (s), for the same reason. The time of each group sets the size of the next.
 constexpr double kTogetherSeconds = 0.03;
 // Copies of outputs take at most this part of the device's memory: 1/64 (memory_budget.cpp reserves as much).
 constexpr std::uint64_t kCopiesShareOfMemory = 64;
@@ -87,7 +88,8 @@ Judgement AheadRounds::prepare_ahead(RoundSequence sequence) {
   const std::uint64_t single = end_of_masters(e, 1, 0);
   begin_ = end_ = std::max(end_of_masters(e, m_.timings.calls, 0), end_of_masters(e, 1, single));
   std::vector<TimedOrder> some;
-  std::size_t calls = 0, most = 1;  // of the group
+  std::size_t calls = 0,
+              most = 1;  // calls of the group, and their limit; the first group is one round
   for (TimedOrder& order : orders_ahead(sequence)) {
     const bool is_enough = calls + order.families.size() > most ||
                            (!some.empty() && order.at - some.front().at > kTogetherBytes);
@@ -106,7 +108,7 @@ Status AheadRounds::give_way() const {
   return m_.input.host.give_way == nullptr ? Status() : m_.input.host.give_way();
 }
 
-/// `most`: set to the number of calls of the next group.
+/// Makes the inputs of a group. `most`: set to the most calls of the next group.
 Judgement AheadRounds::prepare_some(std::vector<TimedOrder> orders, std::size_t* most) {
   if (Status gave = give_way(); !gave) return fault(gave.error());
   const double from_s = m_.input.now_s();
@@ -115,7 +117,7 @@ Judgement AheadRounds::prepare_some(std::vector<TimedOrder> orders, std::size_t*
   const double seconds = m_.input.now_s() - from_s;
   std::size_t calls = 0;
   for (const PreparedRound& round : *prepared) calls += round.set.calls();
-  // A larger group may take little longer, where most of the time is a wait for the device.
+  // Rationale: most of a short time can be waits for the device, and a larger group then takes little longer.
   const double enough = seconds < 2 * kTogetherSeconds ? 2 * static_cast<double>(calls) : 1;
   const double fit = kTogetherSeconds * static_cast<double>(calls) / std::max(seconds, 1e-9);
   *most = static_cast<std::size_t>(

@@ -54,7 +54,9 @@ TRIAL_SEED = 1  # of the inputs that decide the level of structure: the same in 
 # the error without structure.
 CALM = {torch.float32: 1e-5, torch.float64: 1e-10, torch.float16: 1e-3, torch.bfloat16: 8e-3}
 CALM_TIMES = 4  # allowed error, relative to the error without structure
-TOGETHER_BYTES = 64 << 20  # of all calls whose inputs are made together, with what they are made from
+# Most bytes of calls whose inputs are made together: of inputs, parameters, outputs, and tensors from get_inputs(). A
+# single call may have more. memory_budget.cpp counts four times this.
+TOGETHER_BYTES = 64 << 20
 DOUBLE_SHARE = 8  # a call is computed in double if it holds at most 1/8 of the device's memory (see layout.cpp)
 
 
@@ -76,12 +78,12 @@ def together(to: torch.Tensor, values: list[torch.Tensor]) -> torch.Tensor:
 
 
 def as_one(values: list[torch.Tensor]) -> torch.Tensor:
-    """The tensors of the calls as one, with an axis for the calls. A single one is not copied."""
+    """One tensor with an axis for the calls, from a tensor of each call. A single one is not copied."""
     return torch.stack(values) if len(values) > 1 else values[0].unsqueeze(0)
 
 
 def seed_from(seed: int, use: str) -> int:
-    """Another seed for this use."""
+    """A seed that is derived from `seed` for one use. Different uses get different seeds."""
     return int.from_bytes(hashlib.sha256(f"{seed} {use}".encode()).digest()[:8], "little")
 
 
@@ -352,7 +354,11 @@ class Reference(Artifact):
             self.waiting.append(Calls([places], [seed], varied, is_plain))
 
     def most_together(self) -> int:
-        """The number of calls whose inputs can be made together: 1 if get_inputs() fills the same tensors each time."""
+        """The most calls whose inputs are made together, by TOGETHER_BYTES.
+
+        1 if get_inputs() returns the same tensors each time and changes their values: a later call would overwrite the
+        values of an earlier one.
+        """
         of_call = max(1, self.bytes_of_call())
         if TOGETHER_BYTES // of_call < 2:
             return 1
@@ -360,7 +366,7 @@ class Reference(Artifact):
         versions = [one._version for one in first]
         second = {one.untyped_storage().data_ptr() for one in tensors_in(self.given_inputs(TRIAL_SEED)) if one.numel()}
         for one, version in zip(first, versions, strict=True):
-            # Writes to memory of the processor that go around torch, for example numpy's, change no version.
+            # numpy and others can write to a tensor on the processor without a change of its version.
             is_kept = one.numel() > 0 and one.untyped_storage().data_ptr() in second
             if is_kept and (one._version != version or one.device.type == "cpu"):
                 return 1
@@ -470,8 +476,8 @@ class Reference(Artifact):
         All random numbers of a call follow from its own seed. Rationale: a submission sees the inputs of earlier calls
         and can find their seed, so no other call's inputs may follow from it.
 
-        Rationale: a small operation takes longer to start than to run, and every timed call needs inputs. So each
-        operation but those that draw random numbers does the work of all calls, and of all parameters of a tensor.
+        Rationale: a small operation takes longer to start than to run, and every timed call needs inputs. So
+        get_inputs() and random numbers need operations for each call, but most other operations serve all calls.
         """
         made: list[tuple[torch.Tensor, torch.Tensor]] = []  # each tensor's places and values
 
@@ -504,14 +510,14 @@ class Reference(Artifact):
     def put_parameters(
         self, parameters: dict[str, tuple[torch.Tensor, torch.Tensor]], calls: list[Places], seeds: list[int]
     ) -> None:
-        """Writes the parameters of floats: near the constructor's, for each call others."""
+        """Writes the floating-point parameters: values near the constructor's, different for each call."""
         places = {
             name: ARENA.views_at([place[name] for place in calls], base.dtype, list(base.shape))
             for name, (base, _) in parameters.items()
         }
         noise: dict[str, list[torch.Tensor]] = {name: [] for name in parameters}
         for call, seed in enumerate(seeds):
-            PLACE.seed(seed_from(seed, "parameters"))  # get_inputs() may have set a seed, and these must not follow
+            PLACE.seed(seed_from(seed, "parameters"))  # also if get_inputs() has set a seed
             for name, (base, _) in parameters.items():
                 places[name][call].uniform_(0.9, 1.1)
                 noise[name].append(torch.randn_like(base))

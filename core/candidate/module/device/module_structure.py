@@ -80,29 +80,23 @@ class Structure:
         return tensor
 
     def levels(self, level: int) -> list[float]:
-        """The levels of the blocks of all axes, for one call. One call of rand, because each takes microseconds."""
-        return self.levels_from(level, iter(torch.rand(self.draws).tolist()))
-
-    def levels_from(self, level: int, draws: Iterator[float]) -> list[float]:
-        """The levels of the blocks of all axes: a secret height each, and a secret quiet part of one or two axes."""
+        """The levels of the blocks of all axes for one call: secret heights, and a secret quiet part of one or two axes."""
+        draws = iter(torch.rand(self.draws).tolist())  # one call of rand, because each takes microseconds
         height = TREND[level] / max(1, len(self.axes))  # so that the sum is about the same for any number of axes
         all_levels = [2 ** (-height * next(draws)) for _ in range(sum(self.blocks))]
         quiet_axes = min(QUIET_AXES, len(self.axes)) if level == FULL else 0
         which, size = next(draws), next(draws)
         factor = 10 ** -((QUIET[0] + (QUIET[1] - QUIET[0]) * size) / max(1, quiet_axes))
-        for number in range(QUIET_AXES):
-            begin, length = next(draws), next(draws)
-            if number >= quiet_axes:
-                continue
+        for number in range(quiet_axes):
             axis = (int(which * len(self.axes)) + number) % len(self.axes)
             blocks, before = self.blocks[axis], sum(self.blocks[:axis])
-            first = int(begin * blocks)
-            for block in range(max(1, round((0.4 + 0.2 * length) * blocks))):
+            first, share = int(next(draws) * blocks), 0.4 + 0.2 * next(draws)
+            for block in range(max(1, round(share * blocks))):
                 all_levels[before + (first + block) % blocks] *= factor
         return all_levels
 
     def random(self, level: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-        """Random numbers of the device for one call: for each slice of each axis, and the places of the spikes."""
+        """Drawn on the device for one call: a number for each slice of each axis, and the places of the spikes."""
         jitter = torch.rand(len(self.block_of) if level != NONE else 0, device=device)
         spikes = self.spikes if level >= MIDDLE else 0
         return jitter, torch.randint(self.elements, (spikes,), device=device)

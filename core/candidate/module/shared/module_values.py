@@ -63,25 +63,27 @@ class Variation:
     """Changes the distribution of tensors by secret amounts, so that no answer follows from the distribution alone.
 
     Tensors are scaled down, and tensors of one shape are mixed. Some stay as they are, never all. Values keep their
-    sign and stay within their bounds. An object has the amounts of one call, from the processor's generator.
+    sign and stay within their bounds. An object has the amounts of one call, drawn on the processor.
     """
 
     def __init__(self, shapes: list[torch.Size]) -> None:
         pairs = pairs_of(shapes)
-        draws = iter(torch.rand(2 * (len(pairs) + len(shapes) + 1)).tolist())  # one call: each takes microseconds
+        draws = iter(torch.rand(2 * (len(pairs) + len(shapes) + 1)).tolist())  # once: each use takes microseconds
         mixed, scaled = some_of(pairs, draws), some_of(range(len(shapes)), draws)
-        self.weights = [0.5 * next(draws) if pair in mixed else 0.0 for pair in pairs]  # of the second in the first
+        self.weights = [0.5 * next(draws) if pair in mixed else 0.0 for pair in pairs]  # shares
         self.scales = [0.25 + 0.75 * next(draws) if i in scaled else 1.0 for i in range(len(shapes))]  # after mixing
 
 
 def pairs_of(shapes: list[torch.Size]) -> list[tuple[int, int]]:
-    """The pairs of tensors that can be mixed. The first gets of the second, which comes before it."""
+    """The pairs (i, j) of tensors that can be mixed: tensor i gets a share of tensor j, and j < i."""
     return [(i, j) for i in range(len(shapes)) for j in range(i) if shapes[i] == shapes[j]]
 
 
 def mix_and_scale(floats: list[torch.Tensor], weights: torch.Tensor, scales: torch.Tensor) -> None:
-    """Mixes the tensors of all calls in place, and then scales them. `weights`, `scales`: of each pair or tensor, and
-    call."""
+    """Mixes the tensors of all calls in place, and scales them.
+
+    `weights`: a row for each pair, `scales`: a row for each tensor; a row has a number for each call.
+    """
     weight_of = dict(zip(pairs_of([one.shape[1:] for one in floats]), weights, strict=True))
     for i, tensor in enumerate(floats):
         for j in range(i):
