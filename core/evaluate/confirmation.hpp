@@ -47,8 +47,8 @@ class Suspicions {
 /// used the first run's process; then the confirmation run counts.
 ///
 /// Nothing is evaluated again after this. So an outcome that follows from the speedup or the flags of a correct verdict is
-/// decided here: it can neither cause another evaluation nor make two runs disagree. Such a verdict keeps no speedup, because
-/// rewards and reports take one as a correct submission's; `reason` can have the figures.
+/// decided here: it can neither cause another evaluation nor make two runs disagree. Such a verdict must have
+/// no speedup, because rewards and reports take a speedup for one of a correct submission. Write figures to `reason`.
 Verdict final_verdict(Verdict first, std::optional<Verdict> confirmation = std::nullopt,
                       bool kept_process = false);
 

@@ -276,13 +276,13 @@ Result<std::vector<LaunchCounters>> Device::count(const DeviceJob& job, const De
     if (!over) pool_.note_player(failed_by_itself ? Status(counted.error()) : Status());
     end_use(std::move(player));
     if (over) return unavailable("cancelled");
-    // Rationale: the device can be lost while the process waits, and the submission has no part in that.
+    // Rationale: the process can lose the device while it waits, which is no failure of the submission. So another one tries.
     if (!failed_by_itself || !had_waited || monotonic_s() >= ends_s) return counted;
     pool_.await_ended();
   }
 }
 
-/// Ends a process that reads counters. Without Defence::kOwnPlayer, it serves the next profile, too.
+/// Ends a process that reads counters. Without Defence::kOwnPlayer, keeps it for the next profile instead, unless it failed.
 void Device::end_use(Player player) {
   if (options_.measure.defences.holds(Defence::kOwnPlayer) || !player.has_begun) {
     pool_.end(std::move(player.process));

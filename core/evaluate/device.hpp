@@ -118,8 +118,8 @@ class Device {
   Status take_for_tool(const DeviceJob& job, const std::string& step, double seconds);
   /// Lets cancel() end the process until running_ is set to null.
   void let_cancel(const DeviceJob& job, Process& process);
-  /// From now on, a process that reads counters waits while no job does, unless there is only one profile. The memory budget
-  /// includes it.
+  /// From now on, hone keeps a process that reads counters ready, and the memory budget includes it. No effect with
+  /// CountersAhead::kOnce, or if counters cannot be read.
   void keep_player();
   void end_use(Player player);
   // The judge and its tasks.

@@ -164,7 +164,7 @@ Status Device::claim_memory(const DeviceJob& job, bool all) {
   }
   const std::uint64_t most = all ? kAll : with_others;
   const std::uint64_t least = all ? kAll : request.need.expected();
-  // Rationale: installing a task takes longer than judging one submission of it, so a lane that has it ready goes on with it.
+  // Rationale: installing a task takes longer than judging one submission of it, so a lane first judges a task that it has ready.
   const bool again = has_ready(request.key) && consecutive_jobs_ < kConsecutiveJobsMax;
   const bool wanted_by_others = shared_.ledger.is_awaited();
   for (const std::uint64_t bytes : {most, least}) {

@@ -37,7 +37,7 @@ inline constexpr std::size_t kRunnersMax = 16;
 
 /// When a process that reads hardware counters starts before a profile needs it (docs/adr/0051).
 enum class CountersAhead {
-  kAfterFirst,  ///< after the first profile, while no job waits
+  kAfterFirst,  ///< only after the first profile, while no job waits
   kFromStart,   ///< with the evaluator, and later while no job waits
   kOnce,        ///< with the evaluator, for one profile
 };

@@ -55,7 +55,7 @@ SpawnRequest spawn_of(const EvaluatorOptions& options, const DeviceSpec& spec,
   return spawn;
 }
 
-/// Takes the process' message {`word`: true}. Nothing: it came. Otherwise the process' answer, which says why it cannot serve.
+/// Receives the message {`word`: true}. nullopt: it came. Otherwise the process' answer, which says why it cannot serve.
 Result<std::optional<std::string>> take_word(const Process& process, int socket, const char* word,
                                              double seconds) {
   const auto said = receive_message(socket, kGreetingBytesMax, seconds, process.pidfd());
@@ -66,7 +66,7 @@ Result<std::optional<std::string>> take_word(const Process& process, int socket,
   return std::optional<std::string>(said->bytes);
 }
 
-/// Waits for the word, as take_word().
+/// Waits for the message, then does as take_word(). Ends a process that does not send it.
 Result<std::optional<std::string>> await_word(const Player& player, const char* word,
                                               const AnswerLimits& limits) {
   const int socket = player.socket.get();
@@ -84,7 +84,7 @@ Result<PlayerAnswer> exchange(Player& player, const PlayerRequest& asked, double
   const Status sent =
       send_message(socket, to_msgpack(asked.request), {}, std::min(kRequestSeconds, left_s()));
   if (!sent) return fault_of_player(*player.process, sent.error().message);
-  // Rationale: if it hangs, time is left for another process.
+  // Rationale: if a process that waited hangs, time is left for another one.
   const double begin_s = player.is_ready ? std::min(kBeginSeconds, left_s()) : left_s();
   HONE_ASSIGN(auto own_problem, await_word(player, "begins", {begin_s, left_s()}));
   if (own_problem) return PlayerAnswer{std::move(*own_problem), false};
@@ -130,7 +130,7 @@ Status take_greeting(Process& process, int socket) {
   const Value* problem = answer.is_map() ? answer.find("problem") : nullptr;
   return failed_precondition(problem != nullptr && problem->is_string()
                                  ? printable_ascii(problem->as_string(), kGreetingProblemMax)
-                                 : "its greeting was not understood");
+                                 : "its first message has neither ready nor a problem");
 }
 
 Error fault_of_player(Process& process, const std::string& message) {

@@ -46,7 +46,7 @@ Result<Player> start_player(Launcher& launcher, const EvaluatorOptions& options,
 /// Takes the greeting of a process whose socket can be read. Error: why the process cannot serve. Call it once, then
 /// set Player::is_ready.
 Status take_greeting(Process& process, int socket);
-/// unavailable: how this process ended, with its output. It ends the process if it runs.
+/// Ends the process if it runs. Returns unavailable, with the message and the process' output.
 Error fault_of_player(Process& process, const std::string& message);
 
 /// Sends the process the request, and waits for its answer. The caller holds the device. Afterwards it ends the process, which

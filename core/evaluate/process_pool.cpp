@@ -322,13 +322,13 @@ void ProcessPool::open_ahead() {
   }
 }
 
-/// Waits for the process to open its device. False: a player that cannot serve, or a process that took too long. A process of
-/// another kind that has ended, or reports that it could not open the device, is readable, too.
+/// Waits for the process to open its device. False: it took too long, or it is a player that cannot serve. A process of another
+/// kind may have failed instead: take() finds that.
 bool ProcessPool::is_open(Kind kind, Standby& one, double seconds) {
   if (!one.is_opening || one.is_ready) return true;
   if (!wait_readable(one.socket.get(), seconds)) {
-    const std::string late = "it has not opened the device within " +
-                             std::to_string(static_cast<int>(kOpenSeconds)) + " s and is ended";
+    const std::string late = "it did not open the device within " +
+                             std::to_string(static_cast<int>(kOpenSeconds)) + " s, so hone ends it";
     if (kind == Kind::kPlayer) {
       note_player(unavailable(late));
     } else {

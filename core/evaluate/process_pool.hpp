@@ -80,7 +80,7 @@ class ProcessPool {
   bool can_count() const;
   /// The process that waits, or a new one that has not opened the device. It serves one submission, and the caller ends it.
   Result<Player> take_player();
-  /// Records whether a process that reads counters works, or how it failed by itself. Logs the first failure.
+  /// Records that a process that reads counters works, or how it failed by itself. Logs a failure unless the last one failed, too.
   void note_player(const Status& works);
   /// Without Defence::kOwnPlayer: the process waits again.
   void return_player(Player player);

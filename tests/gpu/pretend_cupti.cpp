@@ -1,8 +1,7 @@
 // Stands in for CUPTI where there is no device. Its counters are numbers of its own: metric number M of launch number L is
 // 1000 L + M. It needs two passes. With a file "refuses" in its folder it says that the driver lets only administrators read
-// counters; with "forgets" it does not know the metric of the time; with
-// "unknown_chip" it does not know the device. With HONE_PRETEND_OLD, it lacks functions, like CUPTI before
-// 12.6.
+// counters; with "forgets" it does not know the metric of the time; with "unknown_chip" it does not know the device. With
+// HONE_PRETEND_OLD, it lacks functions, like CUPTI before 12.6.
 #include <dlfcn.h>
 #include <unistd.h>
 

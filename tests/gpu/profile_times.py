@@ -5,8 +5,8 @@
 task's baseline, and their ratio. `new` sources were not built before; `same` is one source, whose build is kept.
 `pause` is the time (s) between two requests, in which a model would write its answer. Without a pause, the process that
 reads hardware counters starts while the server judges. `stages` has medians (ms) from the server's log: opening the
-device and CUPTI (`open`), reserving the counters (`begin`), and the other parts of a request. `pass_count` is the
-number of passes. Needs the Python package `hone`.
+device and CUPTI, with passes without launches (`open`), beginning the first pass (`begin`), and the other parts of a
+request. `pass_count` is the number of passes. Needs the Python package `hone`.
 """
 
 import argparse

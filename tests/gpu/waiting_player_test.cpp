@@ -256,7 +256,7 @@ TEST_F(WaitingPlayer, SubmissionThatFailsInIt_IsNotTriedAgain) {
   EXPECT_EQ(stat("started"), 1);
 }
 
-// The memory budget includes the process from then on, and the lane replaces it.
+// The process starts although the first profile counts nothing, so the lane must keep and replace it, and budget its memory.
 TEST_F(WaitingPlayer, FirstProfileIsOfAWrongSubmission_ItsProcessIsKept) {
   start(CountersAhead::kAfterFirst);
   EXPECT_NE(trouble(kWrong), "");

@@ -300,7 +300,7 @@ def test_no_step_is_lost_or_doubled_when_a_node_and_a_server_die_under_load(clus
         record = plays[-1].finish()
         assert (record.details()["reward_valid"], record.score) == (False, None)
         assert "unavailable" in str(record.fault)
-        # A step may have been answered before, and be noted only now.
+        # A server may have answered a step before its end, and the client notes that only now.
         wait_until(lambda: doomed <= {*told.lost, *told.since(at_kill, removed)})
         doomed -= set(told.since(at_kill, removed))
         wait_until(lambda: waiting <= set(told.since(at_kill, killed)))

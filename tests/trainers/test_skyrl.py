@@ -229,7 +229,7 @@ def test_truncated_answer_has_no_reward_if_skyrl_is_set_so(scripted: ScriptedSer
 
 def test_lost_episodes_are_generated_again_elsewhere(scripted_pair: list[ScriptedServer]) -> None:
     engine = Engine([], [], [], [])
-    # Most of the four begin on one server, because they are a group. One that begins late is on the other one at once.
+    # A group begins on one server. An episode that begins after that server is lost begins on the other one.
     words = ("slow", "fast", "wrong", "fault")
     engine.scripts = [Script(scripted_pair, *[f"{word}<|im_end|>"] * 2) for word in words]
     servers = [one.endpoint for one in scripted_pair]

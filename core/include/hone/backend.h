@@ -281,12 +281,12 @@ typedef struct hone_backend_factory {
    * same launches in several passes, because it cannot count everything at a time:
    *   open_counters; do { begin_pass; launch …; end_pass } while (!*is_last); read_counters for each launch. */
 
-  /* [one] Loads `library` and prepares to count in at most `launches_max` launches of each pass. HONE_UNAVAILABLE: the
-   * library, the driver or the device does not allow it; the message says which and why. */
+  /* [one] Loads `library` and prepares to count in at most `launches_max` launches of each pass. It may reserve the device's
+   * counters, so that other profilers fail until close_counters. HONE_UNAVAILABLE: the library, the driver or the device
+   * does not allow it; the message says which and why. */
   int32_t (*open_counters)(hone_device* device, const char* library, uint32_t launches_max,
                            hone_counters** out, hone_error* error);
-  /* [one] Counts from now on. The first call reserves the device's counters; HONE_UNAVAILABLE as above. Until then, other
-   * processes can use the counters. */
+  /* [one] Counts from now on. HONE_UNAVAILABLE: as above. */
   int32_t (*begin_pass)(hone_counters* counters, hone_error* error);
   /* [one] Waits for the launches and stops counting. Sets `is_last` to 1 if no further pass is needed, else 0. */
   int32_t (*end_pass)(hone_counters* counters, uint32_t* is_last, hone_error* error);

@@ -292,7 +292,7 @@ TEST_F(AheadOfThePairs, MemoryForAll_NothingIsMadeOrComparedWhileExclusive) {
   EXPECT_EQ(while_exclusive("inputs are made"), 0);
   EXPECT_EQ(while_exclusive("outputs are compared"), 0);
   EXPECT_EQ(while_exclusive("outputs are copied"), 2 * rounds());
-  // Before each group of inputs, of at most kCallsMax calls, and before the comparison.
+  // Before each of three groups of inputs, of which the first is one round, and before the comparison.
   EXPECT_EQ(s.world.count("judge gives way"), 4);
 }
 

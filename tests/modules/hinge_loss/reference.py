@@ -1,4 +1,4 @@
-"""A hinge loss, minus one, whose predictions never reach the hinge: some rows have nearly the same."""
+"""A hinge loss minus one, for predictions that never reach the hinge. Without the constant 1, missing rows show."""
 
 import torch
 import torch.nn as nn

@@ -231,8 +231,8 @@ void hone_counters::make_config() {
 }
 
 /// Reserves the device's counters, and makes passes without launches. Rationale: the first pass of a process takes 0.3 s on an
-/// H200, so a process makes it while it waits for its submission. All passes, because SetConfig does not reset a count that is
-/// not over.
+/// H200, so a process makes it before its submission comes. It makes all passes of a count, because SetConfig does not reset a
+/// count that has passes left.
 void hone_counters::warm_up() {
   enable();
   configure();
@@ -262,7 +262,7 @@ void hone_counters::enable() {
   data_.resize(needed.data_size);
 }
 
-/// Begins a count: forgets the passes before.
+/// Begins a new count. The results of earlier passes are lost.
 void hone_counters::configure() {
   cupti::DataInitialize initialize{};
   initialize.profiler = profiler_;
