@@ -80,7 +80,7 @@ class Structure:
         return tensor
 
     def levels(self, level: int) -> list[float]:
-        """The levels of the blocks of all axes for one call: secret heights, and a secret quiet part of one or two axes."""
+        """The levels of the blocks of all axes for one call: secret heights, and a secret quiet part of some axes."""
         draws = iter(torch.rand(self.draws).tolist())  # one call of rand, because each takes microseconds
         height = TREND[level] / max(1, len(self.axes))  # so that the sum is about the same for any number of axes
         all_levels = [2 ** (-height * next(draws)) for _ in range(sum(self.blocks))]
