@@ -8,9 +8,9 @@
 
 namespace hone {
 
-TimeLimit limit_reached(double passed_s, double starved_s, double halted_s,
+TimeLimit limit_reached(double own_s, double passed_s, double halted_s,
                         const AnswerLimits& limits) {
-  if (passed_s - starved_s > limits.own_s) return TimeLimit::kOwn;
+  if (own_s > limits.own_s) return TimeLimit::kOwn;
   if (passed_s - halted_s > limits.clock_s) return TimeLimit::kClock;
   return TimeLimit::kNone;
 }
@@ -29,7 +29,7 @@ Waited await_answer(int socket, const Process& process, const AnswerLimits& limi
     waited.passed_s = monotonic_s() - begun_s;
     waited.starved_s = starved.seconds();
     if (!has_ended)
-      waited.reached = limit_reached(waited.passed_s, waited.starved_s, starved.halted_s(), limits);
+      waited.reached = limit_reached(starved.own_s(), waited.passed_s, starved.halted_s(), limits);
   }
   return waited;
 }

@@ -27,9 +27,8 @@ struct Waited {
   bool was_starved() const { return passed_s > 0 && passed_s - starved_s < passed_s / 3; }
 };
 
-/// Which limit is exceeded; kNone: neither. `halted_s`: the part of `starved_s` in which the machine stood still.
-TimeLimit limit_reached(double passed_s, double starved_s, double halted_s,
-                        const AnswerLimits& limits);
+/// Which limit is exceeded; kNone: neither. `halted_s`: the part of `passed_s` in which the machine stood still.
+TimeLimit limit_reached(double own_s, double passed_s, double halted_s, const AnswerLimits& limits);
 
 /// Waits until `socket` can be read, or the process has ended or has reached a limit. The process goes on after a limit.
 ///

@@ -164,7 +164,9 @@ Round ProcessRunner::starved(double passed_s) const {
 std::optional<Round> ProcessRunner::over_time(double passed_s, double limit_s, double timeout_s) {
   starved_.sample();
   if (passed_s <= limit_s) return std::nullopt;
-  if (passed_s - starved_s(passed_s) > limit_s) {
+  const double own_s =
+      options_.defences.holds(Defence::kOwnWaits) ? starved_.own_s() : starved_.ran_s();
+  if (own_s > limit_s) {
     const bool of_all = limit_s < timeout_s;
     return Round{Ending::kTimedOut, passed_s, of_all ? over_all_time(options_.seconds_max) : ""};
   }

@@ -25,11 +25,11 @@ constexpr std::size_t kPrintedBytesMax = 64 << 10;  // bytes that one call may w
 constexpr std::size_t kLineBytesMax = 4096;
 constexpr std::size_t kLastLineBytesMax = 300;  // longest output line that an error quotes
 constexpr std::string_view kWarningMark =
-    "warning: ";                   // begins printed lines that are warnings to the user
-constexpr double kEndingS = 2;     // seconds for a process to exit after it closed its connection
-constexpr double kStarved = 9;     // multiple of the limit by which CPU contention may extend it
-constexpr double kLookMs = 50;     // update interval of the starvation account
-constexpr double kReceiveS = 0.1;  // minimum time for the rest of a message
+    "warning: ";                     // begins printed lines that are warnings to the user
+constexpr double kEndingS = 2;       // seconds for a process to exit after it closed its connection
+constexpr double kClockFactor = 10;  // elapsed time over the limit, if it was starved
+constexpr double kLookMs = 50;       // update interval of the starved time
+constexpr double kReceiveS = 0.1;    // minimum time for the rest of a message
 
 /// The whole environment of a plugin host.
 std::vector<std::string> environment() {
@@ -109,7 +109,7 @@ Result<Value> HostProcess::wait_for_answer(double limit_s) {
   for (;;) {
     starved.sample();
     const double passed_s = monotonic_s() - start_s;
-    const double left_s = limit_s + std::min(starved.seconds(), kStarved * limit_s) - passed_s;
+    const double left_s = std::min(limit_s - starved.own_s(), kClockFactor * limit_s - passed_s);
     if (left_s <= 0) return late(limit_s);
     pollfd polled[3] = {
         {socket_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}};

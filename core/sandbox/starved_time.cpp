@@ -31,8 +31,9 @@ void StarvedAccount::begin(const ProcessSample& first, double passed_s, double r
   passed_s_ = passed_s;
   ran_s_ = ran_s;
   halted_s_ = beyond_a_pause(passed_s, ran_s);
+  unknown_s_ = std::max(passed_s - ran_s - halted_s_, 0.0);
   for (const ThreadSample& thread : first.threads)
-    threads_[thread.thread] = {thread, thread.delayed_s, std::max(passed_s - ran_s, 0.0)};
+    threads_[thread.thread] = {thread, thread.delayed_s, std::max(passed_s - ran_s, 0.0), 0};
 }
 
 /// The delay of a thread since the last observation. Rationale: the kernel adds a delay only when the thread
@@ -40,7 +41,7 @@ void StarvedAccount::begin(const ProcessSample& first, double passed_s, double r
 /// counted nothing, it waited all the time. A delay that is counted late may have begun in an earlier
 /// interval.
 double StarvedAccount::delay_of(const ThreadSample& seen, double passed_s) {
-  const auto [at, is_new] = threads_.try_emplace(seen.thread, Thread{seen, 0, 0});
+  const auto [at, is_new] = threads_.try_emplace(seen.thread, Thread{seen, 0, 0, 0});
   Thread& thread = at->second;
   const ThreadSample before = std::exchange(thread.seen, seen);
   const bool waits = !is_new && seen.ready && before.ready && seen.turns == before.turns &&
@@ -52,6 +53,11 @@ double StarvedAccount::delay_of(const ThreadSample& seen, double passed_s) {
   thread.uncounted_s += passed_s - ran_s;
   const double counted_s = std::clamp(more, 0.0, thread.uncounted_s);
   thread.uncounted_s -= counted_s;
+  if (!seen.ready)
+    thread.pending_s = 0;
+  else if (!waits)  // it got a core, so delays from before this interval are counted
+    thread.pending_s =
+        std::max(passed_s - ran_s - std::max(counted_s - thread.pending_s, 0.0), 0.0);
   return counted_s;
 }
 
@@ -63,8 +69,11 @@ void StarvedAccount::add(const ProcessSample& seen) {
   const double ran_to_s = std::max(seen.ran_s, last_.ran_s);
   const double ran_s = std::min(ran_to_s - last_.ran_s, std::max(seen.cores, 1) * passed_s);
   double delayed_s = 0;
-  for (const ThreadSample& thread : seen.threads)
+  pending_s_ = 0;
+  for (const ThreadSample& thread : seen.threads) {
     delayed_s = std::max(delayed_s, delay_of(thread, passed_s));
+    pending_s_ = std::max(pending_s_, threads_[thread.thread].pending_s);
+  }
   double halted_s = beyond_a_pause(passed_s, ran_s);
   if (seen.is_short && last_.is_short)
     halted_s = std::max(halted_s, std::min(seen.stalled_s - last_.stalled_s, passed_s));
@@ -86,13 +95,20 @@ void StarvedAccount::add(const ProcessSample& seen) {
 /// divided by the number of cores always counts as the process' own time. Its threads delay each other only while one of them
 /// runs. So a longer delay has another cause, even if cores are idle: a CPU quota of the control group, for example. Other
 /// processes delay it only while no core is idle, unless it keeps its threads on one core: that is its own doing.
-double StarvedAccount::seconds() const {
+double StarvedAccount::starved_s(double delayed_s) const {
   const double while_none_idle_s = std::min(others_s_, passed_s_ - idle_s_);
-  const double not_by_own_threads_s = std::max({while_none_idle_s, delayed_s_ - ran_s_, 0.0});
+  const double not_by_own_threads_s = std::max({while_none_idle_s, delayed_s - ran_s_, 0.0});
   const double by_others_s =
-      last_.one_thread ? delayed_s_ : std::min(delayed_s_, not_by_own_threads_s);
+      last_.one_thread ? delayed_s : std::min(delayed_s, not_by_own_threads_s);
   const double own_s = last_.one_thread ? 0 : ran_s_ / std::max(last_.cores, 1);
   return std::min(by_others_s + halted_s_, std::max(passed_s_ - own_s, 0.0));
+}
+
+double StarvedAccount::seconds() const { return starved_s(delayed_s_); }
+
+double StarvedAccount::own_s() const {
+  const double cores = last_.one_thread ? 1 : std::max(last_.cores, 1);
+  return std::max(passed_s_ - starved_s(delayed_s_ + pending_s_) - unknown_s_, ran_s_ / cores);
 }
 
 void StarvedTime::begin() {
@@ -112,6 +128,11 @@ void StarvedTime::sample() {
     account_.begin(seen, seen.at_s - begun_s_, seen.ran_s - ran_before_s_);
   sampled_at_s_ = seen.at_s;
   sampled_ = true;
+}
+
+double StarvedTime::own_s() const {
+  if (!watch_.watches()) return monotonic_s() - begun_s_;
+  return sampled_ ? account_.own_s() : 0;
 }
 
 MemoryWait::MemoryWait() : begun_s_(monotonic_s()), stalled_s_(memory_stall_s()) {}

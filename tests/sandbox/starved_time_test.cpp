@@ -36,12 +36,15 @@ ThreadSample thread(double ran_s, double delayed_s, bool ready, std::uint64_t tu
   return {number, ready, ran_s, delayed_s, turns, static_cast<std::uint64_t>(ran_s * 1000)};
 }
 
-double starved(const std::vector<ProcessSample>& moments) {
+StarvedAccount account_of(const std::vector<ProcessSample>& moments) {
   StarvedAccount account;
   account.begin(moments.front(), 0, 0);
   for (std::size_t i = 1; i < moments.size(); ++i) account.add(moments[i]);
-  return account.seconds();
+  return account;
 }
+
+double starved(const std::vector<ProcessSample>& moments) { return account_of(moments).seconds(); }
+double own(const std::vector<ProcessSample>& moments) { return account_of(moments).own_s(); }
 
 TEST(StarvedAccount, ThreadOnItsCore_IsNotStarved) {
   EXPECT_EQ(starved({moment(0, 0, {thread(0, 0, true)}), moment(0.1, 0.1, {thread(0.1, 0, true)}),
@@ -74,7 +77,7 @@ TEST(StarvedAccount, WaitThatTheKernelHasNotYetCounted_CountsOnce) {
 void expect_all_waits_count(int run_ms, int wait_ms) {
   SCOPED_TRACE(std::to_string(run_ms) + " ms of " + std::to_string(run_ms + wait_ms));
   std::vector<ProcessSample> moments;
-  double waited_s = 0;
+  double waited_s = 0, ran_to_s = 0;
   for (int at_ms = 0; at_ms <= 2000; at_ms += 25) {
     const int turns = at_ms / (run_ms + wait_ms), within_ms = at_ms % (run_ms + wait_ms);
     const double ran_s = 1e-3 * (turns * run_ms + std::min(within_ms, run_ms));
@@ -84,13 +87,52 @@ void expect_all_waits_count(int run_ms, int wait_ms) {
         moment(1e-3 * at_ms, ran_s,
                {thread(ran_s, counted_s, true, static_cast<std::uint64_t>(turns) + 1)}));
     waited_s = 1e-3 * at_ms - ran_s;
+    ran_to_s = ran_s;
   }
   EXPECT_NEAR(starved(moments), waited_s, 0.025 + 1e-9);
+  EXPECT_NEAR(own(moments), ran_to_s, 1e-9);
 }
 
 TEST(StarvedAccount, ThreadWithAShareOfACore_IsStarvedForTheRest) {
   for (const int run_ms : {1, 3, 4, 10, 30})
     for (const int wait_ms : {7, 24, 26, 36, 90}) expect_all_waits_count(run_ms, wait_ms);
+}
+
+/// The watching process had no core, either, so it looks late.
+TEST(StarvedAccount, DelayThatTheKernelHasYetToCount_IsNotOwnTime) {
+  const std::vector<ProcessSample> moments{
+      moment(0, 0, {thread(0, 0, true, 1)}),
+      moment(0.2, 0.05, {thread(0.05, 0.01, true, 2)}),     // it waits since 0.06
+      moment(0.3, 0.05, {thread(0.05, 0.01, true, 2)}),     // still
+      moment(0.32, 0.06, {thread(0.06, 0.26, true, 3)}),    // it got its core at 0.31
+      moment(0.42, 0.06, {thread(0.06, 0.26, false, 3)})};  // it sleeps
+  const auto own_at = [&](std::ptrdiff_t last) {
+    return own({moments.begin(), moments.begin() + last + 1});
+  };
+  EXPECT_NEAR(own_at(1), 0.05, 1e-9);
+  EXPECT_NEAR(own_at(2), 0.05, 1e-9);
+  EXPECT_NEAR(own_at(3), 0.06, 1e-9);
+  EXPECT_NEAR(own_at(4), 0.16, 1e-9);
+  EXPECT_NEAR(starved({moments.begin(), moments.begin() + 2}), 0.01, 1e-9);
+}
+
+TEST(StarvedAccount, SleepBetweenLooks_IsOwnTimeFromTheNextLook) {
+  // It is ready at each look, and has slept almost all the time since the one before.
+  std::vector<ProcessSample> moments;
+  for (int i = 0; i <= 40; ++i) {
+    const double ran_s = 0.001 * i;
+    moments.push_back(
+        moment(0.025 * i, ran_s, {thread(ran_s, 0, true, static_cast<std::uint64_t>(i) + 1)}));
+  }
+  EXPECT_NEAR(own(moments), 1 - 0.024, 1e-9);
+}
+
+TEST(StarvedAccount, TimeBeforeALateFirstLook_IsNotOwnTimeUnlessItRan) {
+  StarvedAccount account;
+  account.begin(moment(0.2, 0.03, {thread(0.03, 9, true)}), 0.2, 0.03);
+  EXPECT_NEAR(account.own_s(), 0.03, 1e-9);
+  account.add(moment(0.3, 0.03, {thread(0.03, 9, false)}));  // it sleeps
+  EXPECT_NEAR(account.own_s(), 0.13, 1e-9);
 }
 
 TEST(StarvedAccount, DelayBeforeTheFirstLook_DoesNotCount) {
@@ -409,6 +451,28 @@ TEST(StarvedTime, ProcessThatIsGone_IsNotStarved) {
   starved.sample();
   EXPECT_EQ(starved.seconds(), 0);
   EXPECT_EQ(StarvedTime().seconds(), 0);
+}
+
+TEST(StarvedTime, NoProcess_HasElapsedTimeAsItsOwn) {
+  StarvedTime starved;
+  starved.begin();
+  ::usleep(2'000);
+  starved.sample();
+  EXPECT_GE(starved.own_s(), 0.002);
+}
+
+TEST(StarvedTime, LookThatComesTooLate_BlamesNobody) {
+  Children children;
+  const pid_t process = children.start(19, work);
+  for (int i = 0; i < 2; ++i) children.start(0, work);
+  for (const Watched watched : {Watched::kFirstThread, Watched::kThreads, Watched::kTree}) {
+    StarvedTime starved(ProcessWatch(process, watched, -1));
+    starved.begin();
+    EXPECT_EQ(starved.own_s(), 0);
+    ::usleep(300'000);
+    starved.sample();
+    EXPECT_LT(starved.own_s(), 0.15);
+  }
 }
 
 }  // namespace
