@@ -72,10 +72,18 @@ class StepTexts {
     StepText text = std::visit([this](const auto& work) { return of(work); }, step.work);
     text.json.set("do", text.what);
     text.json.set("stream", std::int64_t{step.stream});
+    if (step.tuned != 0) add_configuration(step, text);
     return text;
   }
 
  private:
+  void add_configuration(const recorded::Step& step, StepText& text) const {
+    const std::uint32_t count = plan_.tuned[step.tuned - 1];
+    text.details = "configuration " + std::to_string(step.configuration + 1) + " of " +
+                   std::to_string(count) + "; " + text.details;
+    text.json.set("tuned", std::int64_t{step.tuned} - 1);
+    text.json.set("configuration", std::int64_t{step.configuration});
+  }
   StepText of(const recorded::Launch& launch) const {
     const recorded::Kernel& kernel = plan_.kernels[launch.kernel];
     const std::string& library = plan_.images[kernel.image].library;
@@ -201,6 +209,9 @@ void print_plan(Terminal& terminal, const recorded::Plan& plan, std::size_t byte
                 counted_text(static_cast<std::int64_t>(plan.images.size()), "image") +
                 " of code, " + size_text(private_bytes(plan)) + " of private memory, " +
                 counted_text(static_cast<std::int64_t>(plan.streams), "stream"));
+  if (!plan.tuned.empty())
+    terminal.line(counted_text(static_cast<std::int64_t>(plan.tuned.size()), "autotuned kernel") +
+                  ": a call runs one configuration of each, the fastest on the device");
 }
 
 }  // namespace hone

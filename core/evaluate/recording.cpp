@@ -16,10 +16,11 @@ constexpr std::int64_t kRecordingFileBytesMax = std::int64_t{64} << 20;
 constexpr double kRecordingSeconds = 60;  // of the process' own time, compilers included
 constexpr std::size_t kProblemMax = 300;
 
-/// The kernels and operators of one call.
-Witnessed work_of(const recorded::Plan& plan) {
+/// The kernels and operators of one call with these configurations of its autotuned kernels.
+Witnessed work_of(const recorded::Plan& plan, const std::vector<std::uint32_t>& chosen) {
   Witnessed work;
   for (const recorded::Step& step : plan.run) {
+    if (!recorded::runs(step, chosen)) continue;
     if (const auto* launch = std::get_if<recorded::Launch>(&step.work)) {
       const recorded::Kernel& kernel = plan.kernels[launch->kernel];
       const bool of_torch = plan.images[kernel.image].library.starts_with("libtorch");
@@ -27,6 +28,22 @@ Witnessed work_of(const recorded::Plan& plan) {
     } else if (const auto* call = std::get_if<recorded::Operator>(&step.work)) {
       work.add_operator("aten." + call->name);
     }
+  }
+  return work;
+}
+
+/// The work of a call, whichever configurations are chosen. Throws a Failure if it depends on them. Rationale: the work
+/// says whose kernels were timed, and the process that replays the plan chooses later.
+Witnessed work_of(const recorded::Plan& plan) {
+  std::vector<std::uint32_t> chosen(plan.tuned.size());
+  Witnessed work = work_of(plan, chosen);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (chosen[i] = 1; chosen[i] < plan.tuned[i]; ++chosen[i]) {
+      const Witnessed other = work_of(plan, chosen);
+      if (other.kernels == work.kernels && other.operators == work.operators) continue;
+      plugin::invalid_argument("the configurations of an autotuned kernel start different kernels");
+    }
+    chosen[i] = 0;
   }
   return work;
 }

@@ -67,6 +67,13 @@ HONE_RECORD_API int hone_record_operator(const char* call_json) {
   });
 }
 
+HONE_RECORD_API int hone_record_configuration(std::uint32_t tuned, std::uint32_t configuration) {
+  return attempted([&](Recording& r) {
+    r.begin_configuration(tuned, configuration);
+    return r.problem().empty();
+  });
+}
+
 HONE_RECORD_API int hone_record_run_begin() {
   return attempted([](Recording& r) {
     r.begin_run();

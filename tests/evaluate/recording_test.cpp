@@ -51,6 +51,25 @@ TEST(ReadRecording, WorkOfAPlan_IsReadBackFromItsVerdict) {
   EXPECT_EQ(work->operators.size(), 64u);
 }
 
+TEST(ReadRecording, ConfigurationsThatStartOtherKernels_AreAProblem) {
+  recorded::Plan plan = test::sample_plan();
+  const recorded::Step launch{0, plan.run[0].work, 1, 0};
+  plan.kernels.push_back({0, "other", 65536, 50, true});
+  plan.run.insert(plan.run.end() - 2, {launch, {0, launch.work, 1, 1}});
+  plan.memories[1].last = 10;
+  auto recording = read(kNoProblem + recorded::write_plan(plan));
+  ASSERT_TRUE(recording);
+  ASSERT_NE(recording->plan, nullptr) << recording->problem;
+  EXPECT_EQ(recording->plan->work.operators.at("torch.add"), 2) << "a call runs one of them";
+  std::get<recorded::Launch>(plan.run[8].work).kernel = 1;
+  recording = read(kNoProblem + recorded::write_plan(plan));
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(recording->plan, nullptr);
+  EXPECT_EQ(recording->problem,
+            "its plan cannot be used: the configurations of an autotuned kernel start different "
+            "kernels");
+}
+
 TEST(ReadRecording, CooperativeLaunch_IsNoted) {
   recorded::Plan plan = test::sample_plan();
   EXPECT_FALSE(read(kNoProblem + recorded::write_plan(plan))->plan->is_cooperative);

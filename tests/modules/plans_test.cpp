@@ -231,6 +231,45 @@ const std::vector<PlanAttack> kForgedPlans = {
            }
            plan.memories[kPlanNote].last = 2;
          }},
+    // The process that replays the plan chooses the second configuration, because it is faster: one thread of 128.
+    {.name = "choose_a_wrong_configuration",
+     .expected = kOutIsWrong,
+     .forge =
+         [](Plan& plan) {
+           plan.tuned = {2};
+           plan.run.assign(40, {0, launch_of(plan), 1, 0});
+           for (std::size_t i = 20; i < 40; ++i) {
+             plan.run[i].configuration = 1;
+             std::get<recorded::Launch>(plan.run[i].work).block = {1, 1, 1};
+           }
+           plan.memories[kPlanNote].last = 39;
+         }},
+    {.name = "two_honest_configurations",
+     .expected = timed(is(kCorrect)),
+     .forge =
+         [](Plan& plan) {
+           plan.tuned = {2};
+           plan.run.assign(2, {0, launch_of(plan), 1, 0});
+           plan.run[1].configuration = 1;
+           plan.memories[kPlanNote].last = 1;
+         }},
+    {.name = "own_kernel_in_one_configuration",
+     .expected = refused("the configurations of an autotuned kernel start different kernels"),
+     .forge =
+         [](Plan& plan) {
+           plan.tuned = {2};
+           plan.run[0].tuned = 1;
+           plan.run.push_back({0, copy(kPlanOut, kPlanX, kPlanOutBytes), 1, 1});
+           plan.memories[kPlanNote].last = 1;
+         }},
+    {.name = "unknown_configuration",
+     .expected = refused("configuration: found number 2, and there are 2"),
+     .forge =
+         [](Plan& plan) {
+           plan.tuned = {2};
+           plan.run[0].tuned = 1;
+           plan.run[0].configuration = 2;
+         }},
     {.name = "begin_before_the_last_call",
      .expected = timed(is(kCorrect)),
      .forge = [](Plan& plan) { launch_of(plan).overlaps = true; }},

@@ -21,6 +21,25 @@ class ModelNew(torch.nn.Module):
             return given[0]
         return given[0] + 1
 """
+AUTOTUNED = """
+import torch, triton
+import triton.language as tl
+
+@triton.autotune([triton.Config({"BLOCK": 512}, num_warps=n) for n in (2, 4, 8)], key=["count"])
+@triton.jit
+def scale(x, out, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < count) * 2, mask=at < count)
+
+class ModelNew(torch.nn.Module):
+    def scaled(self, given):
+        out = torch.empty_like(given)
+        scale[lambda meta: (triton.cdiv(given.numel(), meta["BLOCK"]),)](given, out, given.numel())
+        return out
+
+    def forward(self, given):
+        return self.scaled(given), self.scaled(given)
+"""
 
 
 @pytest.fixture
@@ -82,3 +101,16 @@ def test_a_saved_plan_is_read_again(plan, recording_python, tmp_path):
     cut = plan(recording_python, saved)
     assert cut.returncode == 2
     assert "cut off" in cut.stderr
+
+
+def test_an_autotuned_kernel_is_recorded_in_each_configuration(plan, recording_python, tmp_path):
+    source = tmp_path / "tuned.py"
+    source.write_text(AUTOTUNED)
+    answer = json.loads(plan(recording_python, "kernelbench/level1/11", source, "--json").stdout)
+    launches = [step for step in answer["run"] if step["do"] == "launch"]
+    assert [step["configuration"] for step in launches] == [0, 1, 2] * 2, answer
+    assert [step["tuned"] for step in launches] == [0] * 6
+    assert [step["block"][0] for step in launches] == [64, 128, 256] * 2
+    shown = plan(recording_python, "kernelbench/level1/11", source).stdout
+    assert "configuration 2 of 3" in shown
+    assert "1 autotuned kernel" in shown

@@ -61,6 +61,82 @@ RECORD_TEST(Phases, LeftoversInAStruct_DoNotChangeTheDigest) {
   EXPECT_EQ(digests[0], digests[1]);
 }
 
+int begin_configuration(std::uint32_t tuned, std::uint32_t number) {
+  return driver("hone_record_configuration", tuned, number);
+}
+
+RECORD_TEST(Phases, ConfigurationsOfAnAutotunedKernel_AreStepsOfTheRun) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t x = task_memory(0, 64);
+  begin_run();
+  EXPECT_EQ(launch(kernel, {x, allocate(64), 0}), 0);
+  for (const std::uint32_t number : {0u, 1u, 2u}) {
+    EXPECT_EQ(begin_configuration(1, number), 1);
+    EXPECT_EQ(launch(kernel, {x, x, number}), 0);
+  }
+  EXPECT_EQ(begin_configuration(0, 0), 1);
+  EXPECT_EQ(launch(kernel, {x, x, 9}), 0);
+  end_run();
+  const recorded::Plan plan = finish();
+  EXPECT_EQ(plan.tuned, std::vector<std::uint32_t>{3});
+  ASSERT_EQ(plan.run.size(), 5u);
+  EXPECT_EQ(plan.run[0].tuned, 0u);
+  for (const std::uint32_t number : {0u, 1u, 2u}) {
+    EXPECT_EQ(plan.run[1 + number].tuned, 1u);
+    EXPECT_EQ(plan.run[1 + number].configuration, number);
+  }
+  EXPECT_EQ(plan.run[4].tuned, 0u);
+}
+
+RECORD_TEST(Phases, ConfigurationsOfARunThatBecomesSetup_AreTheFirstOnly) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t state = allocate(64), x = task_memory(0, 64);
+  begin_run();
+  for (const std::uint32_t number : {0u, 1u}) {
+    EXPECT_EQ(begin_configuration(1, number), 1);
+    EXPECT_EQ(launch(kernel, {state, 0, number}), 0);
+  }
+  EXPECT_EQ(begin_configuration(0, 0), 1);
+  end_run();
+  begin_run();
+  EXPECT_EQ(launch(kernel, {state, x, 7}), 0);
+  end_run();
+  const recorded::Plan plan = finish();
+  EXPECT_TRUE(plan.tuned.empty());
+  ASSERT_EQ(plan.setup.size(), 1u);
+  EXPECT_EQ(plan.setup[0].tuned, 0u);
+}
+
+/// Another configuration may leave the memory as it was.
+RECORD_TEST(Phases, MemoryThatOnlyAConfigurationOverwrites_NeedsItsSetup) {
+  begin();
+  void* const kernel = load_kernel();
+  const std::uint64_t buffer = allocate(64), x = task_memory(0, 64);
+  const std::uint64_t words[8] = {1, 2, 3};
+  EXPECT_EQ(write_words(buffer, words, sizeof words), 0);
+  begin_run();
+  EXPECT_EQ(begin_configuration(1, 0), 1);
+  const std::size_t count = 64;
+  unsigned long long address = buffer;
+  EXPECT_EQ(driver("cuMemsetD8_v2", address, static_cast<unsigned char>(0), count), 0);
+  EXPECT_EQ(launch(kernel, {buffer, x, 0}), 0);
+  EXPECT_EQ(begin_configuration(1, 1), 1);
+  EXPECT_EQ(launch(kernel, {buffer, x, 1}), 0);
+  EXPECT_EQ(begin_configuration(0, 0), 1);
+  end_run();
+  EXPECT_EQ(finish().setup.size(), 1u);
+}
+
+RECORD_TEST(Phases, TooManyConfigurations_AreAProblem) {
+  begin();
+  begin_run();
+  EXPECT_EQ(begin_configuration(16, 127), 1);
+  EXPECT_EQ(begin_configuration(17, 0), 0);
+  EXPECT_EQ(problem(), "more than 16 autotuned kernels, or 128 configurations of one");
+}
+
 RECORD_TEST(Phases, SetupThatARunReads_IsKept) {
   begin();
   void* const kernel = load_kernel();
@@ -181,19 +257,32 @@ RECORD_TEST(Phases, ABlockingStream_IsTheDefaultStream) {
   EXPECT_EQ(finish().streams, 1u);
 }
 
+/// The call of an operator that multiplies a matrix by itself.
+std::string product_of(std::uint64_t x, std::uint64_t y) {
+  const auto tensor = [](std::uint64_t address) {
+    return R"({"address": )" + std::to_string(address) +
+           R"(, "dtype": "float32", "sizes": [4, 4], "strides": [4, 1]})";
+  };
+  return R"({"name": "aten.mm", "arguments": [{"tensor": 0}, {"tensor": 0}, -Infinity],)"
+         R"( "keywords": {}, "results": [1], "tensors": [)" +
+         tensor(x) + ", " + tensor(y) + "]}";
+}
+
+RECORD_TEST(Phases, OperatorOfAnAutotunedKernel_IsAProblem) {
+  begin();
+  const std::uint64_t x = task_memory(0, 64);
+  begin_run();
+  EXPECT_EQ(begin_configuration(1, 0), 1);
+  driver("hone_record_operator", product_of(x, allocate(64)).c_str());
+  EXPECT_EQ(problem(), "an autotuned kernel calls an operator of torch");
+}
+
 RECORD_TEST(Phases, AnOperator_IsAStepWithItsTensors) {
   begin();
   const std::uint64_t x = task_memory(0, 64);
   begin_run();
   const std::uint64_t y = allocate(64);
-  const auto tensor = [](std::uint64_t address) {
-    return R"({"address": )" + std::to_string(address) +
-           R"(, "dtype": "float32", "sizes": [4, 4], "strides": [4, 1]})";
-  };
-  const std::string call =
-      R"({"name": "aten.mm", "arguments": [{"tensor": 0}, {"tensor": 0}, -Infinity],)"
-      R"( "keywords": {}, "results": [1], "tensors": [)" +
-      tensor(x) + ", " + tensor(y) + "]}";
+  const std::string call = product_of(x, y);
   EXPECT_EQ(driver("hone_record_operator", call.c_str()), 1) << problem();
   end_run();
   const recorded::Plan plan = finish();

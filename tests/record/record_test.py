@@ -130,16 +130,27 @@ class Modules(unittest.TestCase):
         self.assertEqual(found["problem"], "")
         self.assertFalse(found["same"])
 
-    def test_triton_without_torch(self) -> None:
+    def recorded_without_torch(self, kind: str) -> dict[str, object]:
         if not Path(TRITON_PYTHON).exists():
             self.skipTest(f"{TRITON_PYTHON} does not exist")
         asked = "import triton; print(triton.__version__)"
         version = subprocess.run([TRITON_PYTHON, "-c", asked], capture_output=True, text=True).stdout.split(".")
         if [int(part) for part in version[:2] if part.strip().isdigit()] < [3, 9]:
             self.skipTest(f"Triton {'.'.join(version).strip() or 'missing'}; 3.9 or newer runs without torch")
-        ran = run(TRITON_PYTHON, str(HERE / "triton_kernel.py"))
+        ran = run(TRITON_PYTHON, str(HERE / "triton_kernel.py"), kind)
         self.assertEqual(ran.returncode, 0, ran.stderr[-2000:])
-        self.assertIn("problem: \nkernel in plan: True\n", ran.stdout)
+        found: dict[str, object] = json.loads(ran.stdout.splitlines()[-1])
+        return found
+
+    def test_triton_without_torch(self) -> None:
+        plain = {"problem": "", "same": True, "kernels": ["add"], "tuned": [], "setup": 0, "run": [[None, None, 4]]}
+        self.assertEqual(self.recorded_without_torch("plain"), plain)
+
+    def test_each_configuration_of_an_autotuner_that_compiles(self) -> None:
+        found = self.recorded_without_torch("tuned")
+        self.assertEqual((found["problem"], found["same"], found["setup"]), ("", True, 0), found)
+        self.assertEqual((found["kernels"], found["tuned"]), (["add"], [3]))
+        self.assertEqual(found["run"], [[0, 0, 4], [0, 1, 8], [0, 2, 2]])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,23 @@
-"""Records one Triton kernel without torch: prints the driver's problem and the size of the plan."""
+"""Records one Triton kernel without torch, as it is and with an autotuner: prints the driver's problem and the plan.
+
+python triton_kernel.py plain|tuned
+"""
 
 import ctypes
+import json
 import sys
+from pathlib import Path
 
 import triton
 import triton.language as tl
 from triton.backends.nvidia.driver import CudaDriver
+
+MODULE = Path(__file__).resolve().parents[2] / "core/candidate/module"
+sys.path[:0] = [str(MODULE / "builder"), str(MODULE / "shared")]
+from messagepack import Decoder  # noqa: E402
+from record_tuned import TunedKernels  # noqa: E402
+
+TOO_LARGE = 1 << 21  # elements of a block, more than Triton allows
 
 
 @triton.jit
@@ -26,21 +38,64 @@ class Tensor:
         return self.address
 
 
+class Driver:
+    """What TunedKernels needs of hone's recording driver."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+
+    def configuration(self, tuned: int, number: int) -> None:
+        self.library.hone_record_configuration(tuned, number)
+
+
+def kernel_of(kind: str) -> object:
+    if kind == "plain":
+        return add
+    configurations = [triton.Config({"block": size}, num_warps=4) for size in (256, TOO_LARGE, 128, 512)]
+    return triton.autotune(configurations, key=["count"])(add)
+
+
+def shown(step: dict[str, object]) -> list[object]:
+    """Whose step it is, from 0, and which of its configurations; the blocks of its grid."""
+    return [step.get("tuned"), step.get("configuration"), step["grid"][0]]  # type: ignore[index]
+
+
 def main() -> int:
+    kind = sys.argv[1]
     driver = ctypes.CDLL("libcuda.so.1")
     driver.hone_record_task_memory.restype = ctypes.c_uint64
     driver.hone_record_task_memory.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
     driver.hone_record_problem.restype = ctypes.c_char_p
+    driver.hone_record_run_digest.restype = ctypes.c_uint64
     driver.hone_record_begin(b'{"architecture": "sm_90"}')
     triton.runtime.driver.set_active(CudaDriver())
-    tensors = [Tensor(driver.hone_record_task_memory(number, 4096)) for number in range(3)]
-    driver.hone_record_run_begin()
-    add[(4,)](*tensors, 1000, block=256)
-    driver.hone_record_run_end()
-    data, size = ctypes.POINTER(ctypes.c_char)(), ctypes.c_uint64()
+    tuned = TunedKernels(Driver(driver))
+    tuned.install()
+    kernel = kernel_of(kind)
+    fixed = {"block": 256} if kind == "plain" else {}
+    digests = []
+    for run in range(3):
+        tensors = [Tensor(driver.hone_record_task_memory(number, 4096)) for number in range(3)]
+        if run == 0:  # the setup
+            kernel[lambda meta: (triton.cdiv(1000, meta["block"]),)](*tensors, 1000, **fixed)
+            continue
+        driver.hone_record_run_begin()
+        with tuned.run():
+            kernel[lambda meta: (triton.cdiv(1000, meta["block"]),)](*tensors, 1000, **fixed)
+        driver.hone_record_run_end()
+        digests.append(driver.hone_record_run_digest())
+    data, size = ctypes.c_void_p(), ctypes.c_uint64()
     made = driver.hone_record_finish(ctypes.byref(data), ctypes.byref(size))
-    print("problem:", driver.hone_record_problem().decode())
-    print("kernel in plan:", bool(made) and b"\xa3add" in ctypes.string_at(data, size.value))
+    plan = Decoder(ctypes.string_at(data, size.value).split(b"\n", 1)[1]).whole() if made else {}
+    result = {"problem": driver.hone_record_problem().decode(), "same": digests[0] == digests[1]}
+    if made:
+        result |= {
+            "kernels": sorted({kernel["name"] for kernel in plan["kernels"]}),
+            "tuned": plan["tuned"],
+            "setup": len(plan["setup"]),
+            "run": [shown(step) for step in plan["run"]],
+        }
+    print(json.dumps(result))
     return 0
 
 

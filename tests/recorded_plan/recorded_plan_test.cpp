@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "hone/recorded_plan_reader.hpp"
@@ -59,7 +60,11 @@ TEST(RecordedPlan, File_WrittenAndRead_IsTheSamePlan) {
   EXPECT_EQ(file.substr(0, kMagic.size()), kMagic);
   const Plan plan = read_plan(file);
   EXPECT_EQ(write_plan(plan), file);
-  ASSERT_EQ(plan.run.size(), 7u);
+  ASSERT_EQ(plan.run.size(), 9u);
+  EXPECT_EQ(plan.tuned, std::vector<std::uint32_t>{2});
+  EXPECT_EQ(plan.run[6].tuned, 0u);
+  EXPECT_EQ(plan.run[8].tuned, 1u);
+  EXPECT_EQ(plan.run[8].configuration, 1u);
   EXPECT_EQ(plan.images[0].bytes.size(), 13u);
   EXPECT_EQ(plan.memories[2].name, "factor");
   const auto& launch = std::get<recorded::Launch>(plan.run[0].work);
@@ -92,7 +97,7 @@ struct Mistake {
 };
 
 const Mistake kMistakes[] = {
-    {"version", 2, "recorded plan: version: expected 1, found 2"},
+    {"version", 1, "recorded plan: version: expected 2, found 1"},
     {"architecture", "", "recorded plan: architecture: expected 1 to 32 of them, found 0"},
     {"extra", 1, "recorded plan: unknown key 'extra'"},
     {"images/0/bytes", "text", "recorded plan/images/0: bytes: expected bytes, found string"},
@@ -107,7 +112,7 @@ const Mistake kMistakes[] = {
     {"memories/0/kind", "host", "memories/0: kind: unknown value 'host'"},
     {"memories/0/bytes", (std::int64_t{1} << 40) + 1, "memories/0: bytes: expected 0 to"},
     {"memories/0/first", 0, "memories/0: unknown key 'first'"},
-    {"memories/1/last", 7, "memories/1: last: expected 0 to 6, found 7"},
+    {"memories/1/last", 9, "memories/1: last: expected 0 to 8, found 9"},
     {"memories/2/image", 9, "memories/2: image: found number 9"},
     {"streams", 1, "run/0 (launch): stream: expected 0 to 0, found 1"},
     {"streams", 17, "streams: expected 1 to 16, found 17"},
@@ -160,6 +165,15 @@ const Mistake kMistakes[] = {
     {"run/6/tensors/0/strides/0", -1, "strides: expected 0 to"},
     {"run/6/tensors/0/sizes/0", std::int64_t{1} << 40, "more bytes than memory can have"},
     {"run/6/tensors/1/place/1", 15, "place: expected an offset that is a multiple of 2, found 15"},
+    {"tuned", Value::array({1}), "recorded plan: tuned: expected 2 to 128, found 1"},
+    {"tuned", Value::array({129}), "recorded plan: tuned: expected 2 to 128, found 129"},
+    {"tuned", Value::array(), "run/7 (fill): tuned: found number 0, and there are 0"},
+    {"run/8/tuned", 1, "run/8 (fill): tuned: found number 1, and there are 1"},
+    {"run/8/configuration", 2, "run/8 (fill): configuration: found number 2, and there are 2"},
+    {"run/6/tuned", 0, "run/6 (operator): tuned: only launches, copies, writes and fills"},
+    {"run/1/tuned", 0, "run/1 (record): tuned: only launches, copies, writes and fills"},
+    {"setup/0/tuned", 0,
+     "setup/0 (write): tuned: only launches, copies, writes and fills of the run"},
     {"setup/0/to", Value::array({0, 0}),
      "setup/0 (write): to: found memory 0, a tensor of the task"},
 };
@@ -207,7 +221,7 @@ TEST(RecordedPlan, MemoryOutsideItsLifetime_IsRefused) {
   plan.memories[1].first = 1;
   EXPECT_THAT(refusal(write_plan(plan)),
               HasSubstr("run/0 (launch): addresses/1: found memory 1, which is needed from step 1 "
-                        "to step 6 of the run"));
+                        "to step 8 of the run"));
   plan = test::sample_plan();
   plan.memories[1].last = 4;
   EXPECT_THAT(refusal(write_plan(plan)), HasSubstr("run/5 (fill): to: found memory 1"));
@@ -239,6 +253,19 @@ TEST(RecordedPlan, EventOfTheSetup_IsNotKnownToTheRun) {
   plan.setup.push_back({0, recorded::Record{0}});
   plan.run[1] = {1, recorded::Wait{0}};
   EXPECT_THAT(refusal(write_plan(plan)), HasSubstr("run/1 (wait): event: event 0 is waited for"));
+}
+
+TEST(RecordedPlan, Steps_RunIfTheirConfigurationIsChosen) {
+  const Plan plan = test::sample_plan();
+  const auto steps = [&](std::uint32_t chosen) {
+    return std::count_if(plan.run.begin(), plan.run.end(), [&](const recorded::Step& step) {
+      return recorded::runs(step, {chosen});
+    });
+  };
+  EXPECT_EQ(steps(0), 8);
+  EXPECT_EQ(steps(1), 8);
+  EXPECT_TRUE(recorded::runs(plan.run[8], {1}));
+  EXPECT_FALSE(recorded::runs(plan.run[8], {0}));
 }
 
 TEST(RecordedPlan, TooManySteps_AreRefused) {

@@ -51,10 +51,11 @@ inline recorded::Plan sample_plan() {
   plan.images = {{std::string("image\0of code", 13), "libtorch_cuda.so"}};
   plan.kernels = {{0, "add", 65536, 50, true}};
   plan.memories = {{MemoryKind::kTask, 4096, 0, 0, "", 0, 0},
-                   {MemoryKind::kPrivate, 1024, 0, 0, "", 0, 6},
+                   {MemoryKind::kPrivate, 1024, 0, 0, "", 0, 8},
                    {MemoryKind::kGlobal, 8, 0, 0, "factor", 0, 0}};
   plan.streams = 2;
   plan.events = 1;
+  plan.tuned = {2};
   plan.setup = {{0, recorded::Write{{2, 0}, "eight by", {}}}};
   plan.run = {{1, sample_launch()},
               {1, recorded::Record{0}},
@@ -62,7 +63,9 @@ inline recorded::Plan sample_plan() {
               {0, recorded::Copy{{1, 0}, {0, 0}, 16, 4, 16, 64}},
               {0, recorded::Write{{1, 0}, std::string(16, 'w'), {{8, {0, 4096}}}}},
               {0, recorded::Fill{{1, 8}, 4, 0xffffffff, 2, 3, 64}},
-              {0, sample_operator()}};
+              {0, sample_operator()},
+              {0, recorded::Fill{{1, 0}, 1, 3, 8, 1, 0}, 1, 0},
+              {0, recorded::Fill{{1, 0}, 4, 3, 2, 1, 0}, 1, 1}};
   return plan;
 }
 

@@ -20,7 +20,7 @@
 
 namespace hone::recorded {
 
-inline constexpr std::int64_t kVersion = 1;
+inline constexpr std::int64_t kVersion = 2;
 inline constexpr std::string_view kMagic = "hone-recorded-plan-1\n";  ///< the beginning of a file
 inline constexpr std::int64_t kImagesMax = 256;
 inline constexpr std::int64_t kKernelsMax = 1024;
@@ -28,6 +28,8 @@ inline constexpr std::int64_t kMemoriesMax = 8192;
 inline constexpr std::int64_t kStepsMax = 16384;  ///< of one phase
 inline constexpr std::int64_t kStreamsMax = 16;
 inline constexpr std::int64_t kEventsMax = 4096;
+inline constexpr std::int64_t kTunedMax = 16;              ///< autotuned kernels
+inline constexpr std::int64_t kConfigurationsMax = 128;    ///< of an autotuned kernel
 inline constexpr std::int64_t kParameterBytesMax = 32764;  ///< of one launch
 inline constexpr std::int64_t kMemoryBytesMax = std::int64_t{1} << 40;
 inline constexpr std::int64_t kImageBytesMax = std::int64_t{64} << 20;
@@ -148,6 +150,9 @@ struct Wait {
 struct Step {
   std::uint32_t stream = 0;  ///< 0: the default stream; a call begins and ends on it
   std::variant<Launch, Copy, Write, Fill, Operator, Record, Wait> work;
+  /// Of a launch, copy, write or fill: the autotuned kernel that it belongs to, from 1, and the number of one of
+  /// its configurations, from 0. The step runs only if this configuration is chosen. 0: the step always runs.
+  std::uint32_t tuned = 0, configuration = 0;
 };
 
 /// Steps are in the order in which the host issued them. All steps may also run on one stream in this order.
@@ -157,9 +162,16 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Memory> memories;
   std::uint32_t streams = 1, events = 0;
+  /// Of each autotuned kernel, the number of its configurations. Who replays the plan chooses one of them.
+  std::vector<std::uint32_t> tuned;
   std::vector<Step> setup;  ///< runs once, when the plan is loaded; uses no tensors of the task
   std::vector<Step> run;    ///< runs at every call
 };
+
+/// Whether a step runs. `chosen`: of each autotuned kernel, a configuration.
+inline bool runs(const Step& step, const std::vector<std::uint32_t>& chosen) {
+  return step.tuned == 0 || chosen[step.tuned - 1] == step.configuration;
+}
 
 /// Whether a process needs torch to replay the plan.
 inline bool has_operators(const Plan& plan) {

@@ -43,6 +43,10 @@ class PlanReader {
     });
     plan_.streams = fields::number(r, "streams", 1, kStreamsMax);
     plan_.events = fields::number(r, "events", 0, kEventsMax);
+    for (const std::int64_t count :
+         fields::numbers(r, "tuned", 0, kTunedMax, 2, kConfigurationsMax)) {
+      plan_.tuned.push_back(static_cast<std::uint32_t>(count));
+    }
     read_phase(r, "setup", plan_.setup);
     read_phase(r, "run", plan_.run);
     r.finish();
@@ -204,8 +208,20 @@ class PlanReader {
       }
       step.work = Wait{event};
     }
+    if (r.has("tuned")) read_configuration(r, step);
     r.finish();
     return step;
+  }
+  void read_configuration(Reader& r, Step& step) const {
+    const bool is_order =
+        std::holds_alternative<Record>(step.work) || std::holds_alternative<Wait>(step.work);
+    if (in_setup_ || is_order || std::holds_alternative<Operator>(step.work)) {
+      r.mistake("tuned",
+                "only launches, copies, writes and fills of the run may belong to a "
+                "configuration of an autotuned kernel");
+    }
+    step.tuned = fields::index(r, "tuned", plan_.tuned.size()) + 1;
+    step.configuration = fields::index(r, "configuration", plan_.tuned[step.tuned - 1]);
   }
 
   Launch launch(Reader& r) const {

@@ -19,7 +19,7 @@ class PlanWriter {
   explicit PlanWriter(std::string& out) : pack_(out) {}
 
   void write(const Plan& plan) {
-    pack_.map(9);
+    pack_.map(10);
     number("version", kVersion);
     text("architecture", plan.architecture);
     list("images", plan.images, [&](const Image& image) {
@@ -31,6 +31,7 @@ class PlanWriter {
     list("memories", plan.memories, [&](const Memory& memory) { write(memory); });
     number("streams", plan.streams);
     number("events", plan.events);
+    numbers("tuned", plan.tuned, plan.tuned.size());
     list("setup", plan.setup, [&](const Step& step) { write(step); });
     list("run", plan.run, [&](const Step& step) { write(step); });
   }
@@ -107,17 +108,20 @@ class PlanWriter {
   }
 
   void write(const Step& step) {
-    std::visit([&](const auto& work) { write(work, step.stream); }, step.work);
+    std::visit([&](const auto& work) { write(work, step); }, step.work);
   }
-  /// Begins a step's map, which has `members` members besides "do" and "stream".
-  void begin(std::string_view what, std::uint32_t stream, std::size_t members) {
-    pack_.map(2 + members);
+  /// Begins a step's map, which has `members` members besides those that every step has.
+  void begin(std::string_view what, const Step& step, std::size_t members) {
+    pack_.map(members + (step.tuned != 0 ? 4 : 2));
     text("do", what);
-    number("stream", stream);
+    number("stream", step.stream);
+    if (step.tuned == 0) return;
+    number("tuned", std::int64_t{step.tuned} - 1);
+    number("configuration", step.configuration);
   }
 
-  void write(const Launch& launch, std::uint32_t stream) {
-    begin("launch", stream, 10);
+  void write(const Launch& launch, const Step& step) {
+    begin("launch", step, 10);
     number("kernel", launch.kernel);
     numbers("grid", launch.grid, 3);
     numbers("block", launch.block, 3);
@@ -144,8 +148,8 @@ class PlanWriter {
     number("promotion", map.promotion);
     number("fill", map.fill);
   }
-  void write(const Copy& copy, std::uint32_t stream) {
-    begin("copy", stream, 6);
+  void write(const Copy& copy, const Step& step) {
+    begin("copy", step, 6);
     place("to", copy.to);
     place("from", copy.from);
     size("bytes", copy.bytes);
@@ -153,14 +157,14 @@ class PlanWriter {
     size("to_pitch", copy.to_pitch);
     size("from_pitch", copy.from_pitch);
   }
-  void write(const Write& write, std::uint32_t stream) {
-    begin("write", stream, 3);
+  void write(const Write& write, const Step& step) {
+    begin("write", step, 3);
     place("to", write.to);
     bytes("bytes", write.bytes);
     addresses(write.addresses);
   }
-  void write(const Fill& fill, std::uint32_t stream) {
-    begin("fill", stream, 6);
+  void write(const Fill& fill, const Step& step) {
+    begin("fill", step, 6);
     place("to", fill.to);
     number("width", fill.width);
     number("value", fill.value);
@@ -168,8 +172,8 @@ class PlanWriter {
     size("rows", fill.rows);
     size("pitch", fill.pitch);
   }
-  void write(const Operator& call, std::uint32_t stream) {
-    begin("operator", stream, 6);
+  void write(const Operator& call, const Step& step) {
+    begin("operator", step, 6);
     text("name", call.name);
     pack_.text("arguments");
     pack_.pack(call.arguments);
@@ -186,12 +190,12 @@ class PlanWriter {
     });
     numbers("results", call.results, call.results.size());
   }
-  void write(const Record& record, std::uint32_t stream) {
-    begin("record", stream, 1);
+  void write(const Record& record, const Step& step) {
+    begin("record", step, 1);
     number("event", record.event);
   }
-  void write(const Wait& wait, std::uint32_t stream) {
-    begin("wait", stream, 1);
+  void write(const Wait& wait, const Step& step) {
+    begin("wait", step, 1);
     number("event", wait.event);
   }
 

@@ -15,6 +15,12 @@ constexpr std::uint64_t kKeptBytesMax = std::uint64_t{256} << 20;
 
 constexpr std::string_view kTooManySteps = "more than 16384 steps";
 static_assert(recorded::kStepsMax == 16384);
+constexpr auto kTunedMax = static_cast<std::uint32_t>(recorded::kTunedMax);
+constexpr auto kConfigurationsMax = static_cast<std::uint32_t>(recorded::kConfigurationsMax);
+constexpr std::string_view kTooMuchTuned =
+    "more than 16 autotuned kernels, or 128 configurations of one";
+static_assert(recorded::kTunedMax == 16 && recorded::kConfigurationsMax == 128);
+constexpr std::string_view kTunedOperator = "an autotuned kernel calls an operator of torch";
 constexpr std::string_view kTooManyBytes = "copies more than 256 MiB from the host";
 
 std::uint64_t bytes_kept_by(const recorded::Step& step) {
@@ -22,6 +28,17 @@ std::uint64_t bytes_kept_by(const recorded::Step& step) {
     return launch->parameters.size();
   if (const auto* write = std::get_if<recorded::Write>(&step.work)) return write->bytes.size();
   return 0;
+}
+
+bool orders_streams(const recorded::Step& step) {
+  return std::holds_alternative<recorded::Record>(step.work) ||
+         std::holds_alternative<recorded::Wait>(step.work);
+}
+
+/// A run that becomes setup does the work of the first configurations only.
+void keep_first_configurations(std::vector<recorded::Step>& steps) {
+  std::erase_if(steps, [](const recorded::Step& step) { return step.configuration != 0; });
+  for (recorded::Step& step : steps) step.tuned = 0;
 }
 
 }  // namespace
@@ -37,6 +54,7 @@ void Recording::fail(std::string_view reason) {
 }
 
 void Recording::begin_run() {
+  keep_first_configurations(run_);
   for (auto* steps : {&run_, &after_run_}) {
     std::move(steps->begin(), steps->end(), std::back_inserter(setup_));
     steps->clear();
@@ -86,12 +104,23 @@ bool Recording::make_room_in_setup() {
 
 void Recording::push(std::uint32_t stream, decltype(recorded::Step::work) work) {
   recorded::Step step{stream, std::move(work)};
+  if (phase_ == Phase::kRun && !orders_streams(step)) {
+    step.tuned = tuned_;
+    step.configuration = configuration_;
+  }
   kept_bytes_ += bytes_kept_by(step);
   steps().push_back(std::move(step));
 }
 
+void Recording::begin_configuration(std::uint32_t tuned, std::uint32_t configuration) {
+  if (tuned > kTunedMax || configuration >= kConfigurationsMax) return fail(kTooMuchTuned);
+  tuned_ = tuned;
+  configuration_ = configuration;
+}
+
 void Recording::append(std::uint32_t stream, decltype(recorded::Step::work) work) {
   if (!problem_.empty()) return;
+  if (tuned_ != 0 && std::holds_alternative<recorded::Operator>(work)) return fail(kTunedOperator);
   if (phase_ != Phase::kRun) {
     if (!make_room_in_setup()) return;
     stream = 0;

@@ -49,6 +49,10 @@ class Recording {
   void fail(std::string_view reason);
   const std::string& problem() const { return problem_; }
 
+  /// Steps of a run from now on belong to this configuration of an autotuned kernel (recorded::Step::tuned). 0: to
+  /// none.
+  void begin_configuration(std::uint32_t tuned, std::uint32_t configuration);
+
   /// Records work on the stream with this Stream::id.
   void append(std::uint32_t stream, decltype(recorded::Step::work) work);
   void record(Event& event, std::uint32_t stream);
@@ -82,6 +86,8 @@ class Recording {
   std::uint64_t kept_bytes_ = 0;
   std::vector<KernelUse> kernels_;
   std::map<std::tuple<Function*, std::uint32_t, std::int32_t, bool>, std::uint32_t> kernel_uses_;
+
+  std::uint32_t tuned_ = 0, configuration_ = 0;  ///< of the next step
 
   // Of the present run.
   std::vector<std::uint32_t> used_streams_;

@@ -57,6 +57,48 @@ TEST_P(GpuRecordedPlan, MoreAddressesThanGraphs_StayRight) {
   }
 }
 
+/// A plan with an autotuned kernel: one configuration fills private memory many times, the other one does not. A call
+/// writes which one it ran to argument 1, and adds 1 to argument 2.
+Plan tuned(Plan made, std::uint32_t slow) {
+  made.memories = {task(0), task(1, 4), task(2), scratch(0, std::uint64_t{4} << 20)};
+  made.tuned = {2};
+  for (const std::uint32_t configuration : {0u, 1u}) {
+    const Fill busy{{3, 0}, 4, 0, std::uint64_t{1} << 20, 1, 0};
+    if (configuration == slow) made.run.insert(made.run.end(), 200, {0, busy, 1, configuration});
+    const auto mark = static_cast<std::uint32_t>(bits_of(static_cast<float>(configuration + 7)));
+    made.run.push_back({0, Fill{{1, 0}, 4, mark, 1, 1, 0}, 1, configuration});
+  }
+  made.run.push_back({0, launch_of(kAddKernel, {0, 2, 2})});
+  made.memories[3].last = static_cast<std::uint32_t>(made.run.size() - 1);
+  return made;
+}
+
+TEST_P(GpuRecordedPlan, AutotunedKernel_RunsItsFastestConfiguration) {
+  for (const std::uint32_t slow : {0u, 1u}) {
+    hone_kernel* entry_of_call = entry(tuned(plan(), slow), 3);
+    write(0, std::vector<float>(kCount, 1));
+    write(8192, numbers(5));
+    for (float call_number = 1; call_number <= 3; ++call_number) {
+      call(entry_of_call, {0, 4096, 8192});
+      EXPECT_EQ(read<float>(4096, 1)[0], slow == 0 ? 8 : 7) << "the slow one is " << slow;
+      EXPECT_EQ(read<float>(8192, 2), (std::vector<float>{5 + call_number, 6 + call_number}))
+          << "the calls that were timed changed the task's tensors";
+    }
+  }
+}
+
+TEST_P(GpuRecordedPlan, ConfigurationThatTheDeviceRefuses_IsNotChosen) {
+  Plan made = tuned(plan(), 1);
+  Launch refused = launch_of(kScaleKernel, {3, 3});
+  refused.block = {1024, 1, 1};
+  refused.grid = {65536, 1, 1};
+  refused.cooperative = true;
+  made.run[0] = {0, refused, 1, 0};
+  write(0, std::vector<float>(kCount, 1));
+  call(entry(made, 3), {0, 4096, 8192});
+  EXPECT_EQ(read<float>(4096, 1)[0], 8);
+}
+
 TEST_P(GpuRecordedPlan, TwoStreams_AreJoinedByTheirEvents) {
   Plan made = plan();
   made.memories = {task(0), task(1), scratch(5), scratch(5), factor()};

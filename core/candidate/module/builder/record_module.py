@@ -44,6 +44,7 @@ from module_tf32 import use_precision
 from module_values import count
 from module_wrapper import Refused
 from record_operators import OperatorRecorder
+from record_tuned import TunedKernels
 
 del sys.path[:2]
 with contextlib.suppress(ImportError):  # before torch is changed
@@ -104,6 +105,8 @@ def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
     PLACE.use_device(0)
     use_precision(json.loads(content["support"]["module.json"]).get("precision"))
     OperatorRecorder(DRIVER).install()
+    tuned = TunedKernels(DRIVER)
+    tuned.install()
     if module_extension.is_used(content["source"]):
         Extensions().install()
     recording = Recording(content)
@@ -113,7 +116,8 @@ def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
         digests = []
         for seed in (OTHER_SEED, RUN_SEED):
             DRIVER.run_begin()
-            entry(recording.values(seed))
+            with tuned.run():
+                entry(recording.values(seed))
             digests.append(DRIVER.run_end())
     if DRIVER.problem() == "" and digests[0] != digests[1]:
         raise NotWhole("two calls do different work: it draws random numbers, or counts its calls")

@@ -47,6 +47,10 @@ class RecordingDriver:
     def operator(self, call: dict[str, Any]) -> None:
         self.driver.hone_record_operator(json.dumps(call).encode())
 
+    def configuration(self, tuned: int, number: int) -> None:
+        """Work from now on belongs to configuration `number` of the autotuned kernel `tuned`, from 1. 0: to none."""
+        self.driver.hone_record_configuration(tuned, number)
+
     def run_begin(self) -> None:
         self.driver.hone_record_run_begin()
 

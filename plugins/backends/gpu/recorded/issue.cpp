@@ -92,6 +92,7 @@ class Issue {
     operator_ = first_operator;
     for (step_ = 0; step_ < steps.size(); ++step_) {
       const Step& step = steps[step_];
+      if (!hone::recorded::runs(step, loaded_.chosen)) continue;
       stream_ = loaded_.streams[one_stream_ ? 0 : step.stream];
       std::visit([&](const auto& work) { issue(work); }, step.work);
     }

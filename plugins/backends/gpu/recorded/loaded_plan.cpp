@@ -203,6 +203,7 @@ void hand_over_operators(LoadedPlan& loaded) {
 std::unique_ptr<LoadedPlan> LoadedPlan::load(hone_device& device, std::string_view file) {
   auto loaded = std::make_unique<LoadedPlan>(device);
   loaded->plan = hone::recorded::read_plan(file);
+  loaded->chosen.resize(loaded->plan.tuned.size());
   check_architecture(*loaded);
   hand_over_operators(*loaded);
   load_images(*loaded);

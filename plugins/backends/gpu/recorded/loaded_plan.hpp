@@ -32,6 +32,8 @@ struct LoadedPlan {
 
   hone_device& device;
   hone::recorded::Plan plan;  ///< without the bytes of its images
+  std::vector<std::uint32_t>
+      chosen;  ///< of each autotuned kernel: the configuration that calls run
   std::vector<gpuModule> modules;
   std::vector<PlanKernel> kernels;
   std::uint64_t private_address = 0;

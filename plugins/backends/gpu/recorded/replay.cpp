@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "errors.hpp"
+#include "recorded/tuning.hpp"
 
 namespace hone_gpu {
 namespace {
@@ -23,10 +24,13 @@ bool has_graphs(const Driver& gpu) {
 }
 
 /// A graph of one step takes longer to launch than the step, unless the step is an operator, which needs Python.
-bool is_worth_a_graph(const hone::recorded::Plan& plan) {
-  return plan.run.size() > 1 ||
-         (plan.run.size() == 1 &&
-          std::holds_alternative<hone::recorded::Operator>(plan.run[0].work));
+bool is_worth_a_graph(const LoadedPlan& loaded) {
+  std::size_t steps = 0;
+  for (const hone::recorded::Step& step : loaded.plan.run) {
+    if (std::holds_alternative<hone::recorded::Operator>(step.work)) return true;
+    if (hone::recorded::runs(step, loaded.chosen)) ++steps;
+  }
+  return steps > 1;
 }
 
 }  // namespace
@@ -39,7 +43,7 @@ Replay::Replay(std::unique_ptr<LoadedPlan> loaded)
     : loaded_(std::move(loaded)),
       prepared_max_(std::clamp(kGraphStepsMax / std::max<std::size_t>(loaded_->plan.run.size(), 1),
                                kGraphsLeast, kGraphsMax)),
-      captures_(has_graphs(loaded_->device.gpu) && is_worth_a_graph(loaded_->plan)) {
+      captures_(has_graphs(loaded_->device.gpu) && is_worth_a_graph(*loaded_)) {
   ++loaded_->device.plans;
   for (std::size_t i = 0; i < loaded_->plan.memories.size(); ++i) {
     const Memory& memory = loaded_->plan.memories[i];
@@ -146,6 +150,8 @@ void Replay::call(const hone_buffer& buffer, const std::uint64_t* offsets) {
   Prepared& prepared = prepare(addresses_in(buffer, offsets));
   // Rationale: the driver or an operator may initialise at the first use, which must not become part of a graph.
   const bool first = !has_run_;
+  if (first && !loaded_->chosen.empty())
+    choose_configurations(*loaded_, prepared.binding.addresses);
   if (first) issue_run(*loaded_, prepared.binding);
   has_run_ = true;
   if (captures_ && prepared.graph == nullptr) capture(prepared);

@@ -1,0 +1,129 @@
+"""Records every configuration of a kernel with `triton.autotune`. The process that replays the plan chooses one.
+
+An autotuner measures its configurations on the device, which a recording does not have. So this module replaces two
+methods of Triton's Autotuner: the measurement only compiles the configurations, and a recorded call starts the kernel
+once with each of them. Setup uses the first one that compiles.
+
+The replaced methods are private. If a version of Triton lacks one of them, modules with an autotuner have no plan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recording_driver import RecordingDriver
+
+
+class KeyIsKnown(BaseException):
+    """Ends a call of an autotuner that has looked up its configuration, before it starts the kernel."""
+
+
+class Configurations(dict[Any, Any]):
+    """Stands in for an autotuner's cache, which maps a key, such as the arguments' sizes, to a configuration."""
+
+    def __init__(self, known: dict[Any, Any]) -> None:
+        super().__init__(known)
+        self.usable: dict[Any, list[Any]] = {key: [value] for key, value in known.items()}
+        self.compiled: list[Any] = []  # since the last key was set
+        self.key: Any = None  # the last one that was looked up
+        self.ends_call = False  # a lookup raises KeyIsKnown
+        self.chosen: Any = None  # the answer to the next lookups; None: what was set
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        self.usable[key] = self.compiled or [value]
+        self.compiled = []
+
+    def __getitem__(self, key: Any) -> Any:
+        self.key = key
+        if self.ends_call:
+            raise KeyIsKnown
+        return super().__getitem__(key) if self.chosen is None else self.chosen
+
+
+def compiles(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> bool:
+    """Compiles the kernel with a configuration, and loads it. False: the device cannot run it, as Triton says."""
+    arguments = {**meta, **config.all_kwargs()}
+    if config.pre_hook is not None:
+        config.pre_hook({**tuner.nargs, **arguments})
+    try:
+        kernel = tuner.fn.run(*args, **{**arguments, "warmup": True})
+        if hasattr(kernel, "_init_handles"):
+            kernel._init_handles()
+    except Exception:  # as in a measurement: too much shared memory, or an error of the compiler
+        return False
+    return True
+
+
+class TunedKernels:
+    """Replaces Triton's autotuner in this process. Numbers each pair of an autotuner and a key."""
+
+    def __init__(self, driver: RecordingDriver) -> None:
+        self.driver = driver
+        self.in_run = False
+        self.numbers: dict[tuple[int, Any], int] = {}
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """A recorded call of the module."""
+        self.in_run = True
+        try:
+            yield
+        finally:
+            self.in_run = False
+
+    def install(self) -> None:
+        try:
+            from triton.runtime.autotuner import Autotuner
+
+            self.original = Autotuner.run
+            Autotuner._bench  # noqa: B018
+        except (ImportError, AttributeError):
+            return
+
+        def run(tuner: Any, *args: Any, **kwargs: Any) -> Any:
+            return self.start(tuner, args, kwargs)
+
+        def bench(tuner: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
+            if not compiles(tuner, args, config, meta):
+                return [math.inf] * 3
+            tuner.cache.compiled.append(config)
+            return [1.0] * 3
+
+        Autotuner.run, Autotuner._bench = run, bench
+
+    def start(self, tuner: Any, args: Any, kwargs: Any) -> Any:
+        if not isinstance(tuner.cache, Configurations):
+            tuner.cache = Configurations(tuner.cache)
+        cache = tuner.cache
+        if not self.in_run:
+            return self.original(tuner, *args, **kwargs)
+        cache.ends_call = True
+        try:
+            return self.original(tuner, *args, **kwargs)  # it has one configuration, and looks up none
+        except KeyIsKnown:
+            pass
+        finally:
+            cache.ends_call = False
+        return self.start_each(tuner, args, kwargs)
+
+    def start_each(self, tuner: Any, args: Any, kwargs: Any) -> Any:
+        """Starts the kernel with each configuration that can be used for the last key."""
+        cache = tuner.cache
+        usable = cache.usable[cache.key]
+        if len(usable) < 2:
+            return self.original(tuner, *args, **kwargs)
+        number = self.numbers.setdefault((id(tuner), cache.key), len(self.numbers) + 1)
+        made = None
+        try:
+            for at, cache.chosen in enumerate(usable):
+                self.driver.configuration(number, at)
+                made = self.original(tuner, *args, **kwargs)
+        finally:
+            cache.chosen = None
+            self.driver.configuration(0, 0)
+        return made

@@ -1,0 +1,22 @@
+// Chooses the configurations of a plan's autotuned kernels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "recorded/loaded_plan.hpp"
+
+namespace hone_gpu {
+
+/// Sets `loaded.chosen` to the fastest configurations. `addresses`: of each memory, the task's tensors included. The
+/// tensors keep their contents, because the calls get copies. If the device has too little memory for the copies, the
+/// first configurations stay chosen; if the time is over (kTuningSeconds), the fastest of those that were timed.
+///
+/// Rationale: whole calls are timed, one kernel's configurations after another's, because each call leaves the plan's
+/// private memory as the next one expects it. Before each call the copies are made again, and the cache is overwritten
+/// as before a timed round.
+void choose_configurations(LoadedPlan& loaded, const std::vector<std::uint64_t>& addresses);
+
+inline constexpr double kTuningSeconds = 3;
+
+}  // namespace hone_gpu
