@@ -18,8 +18,7 @@ using hone::recorded::MemoryKind;
 /// The fastest of these calls counts, because other processes may use the device meanwhile. Long calls are timed less often.
 constexpr int kTimedCalls = 5, kTimedCallsLeast = 3;
 constexpr double kTimedSeconds = 0.1, kLongSeconds = 0.02;
-constexpr double kHopeless =
-    2;  ///< a configuration that takes so many times the fastest one's time
+constexpr double kHopeless = 2;  ///< times the fastest time: not timed again
 constexpr std::uint64_t kCopyAlign = 512;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
