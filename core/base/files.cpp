@@ -75,6 +75,15 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes) {
   return {};
 }
 
+/// Rationale: st_ctim and not st_mtim, because programs that copy files set the latter.
+std::string file_version(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return "";
+  return std::to_string(found.st_dev) + "." + std::to_string(found.st_ino) + "." +
+         std::to_string(found.st_size) + "." + std::to_string(found.st_ctim.tv_sec) + "." +
+         std::to_string(found.st_ctim.tv_nsec);
+}
+
 Result<std::uint64_t> free_bytes(const std::filesystem::path& folder) {
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) != 0) return system_error(folder.string(), errno);

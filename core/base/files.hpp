@@ -22,6 +22,10 @@ Result<std::string> read_text(const std::filesystem::path& path, std::size_t byt
 /// Writes a new file and renames it to the target, so that a reader sees the old or the new file, never a part.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
+/// A text that changes if the file is written or replaced, or if its permissions change; empty: there is no file. It
+/// has no character with a meaning in a URI.
+std::string file_version(const std::filesystem::path& path);
+
 /// Bytes that this process may still write to the file system of a folder.
 Result<std::uint64_t> free_bytes(const std::filesystem::path& folder);
 

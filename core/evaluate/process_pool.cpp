@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "channel/control.hpp"
 #include "channel/stream.hpp"
@@ -32,15 +32,6 @@ constexpr int kModuleProcessesMax = 512;  // threads of libraries among them
 bool wait_readable(int fd, double seconds) {
   pollfd polled{fd, POLLIN, 0};
   return poll(&polled, 1, static_cast<int>(seconds * 1e3)) > 0;
-}
-
-/// A text that changes if the file is replaced; empty: there is no file.
-std::string file_identity(const std::string& path) {
-  struct stat found {};
-  if (::stat(path.c_str(), &found) != 0) return "";
-  return std::to_string(found.st_dev) + " " + std::to_string(found.st_ino) + " " +
-         std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec) + "." +
-         std::to_string(found.st_mtim.tv_nsec);
 }
 
 /// Whether the process reports that it could not open its device. The report is not consumed, so that the
@@ -232,7 +223,7 @@ void ProcessPool::end_standby() {
 }
 
 Result<ProcessPool::Standby> ProcessPool::start_counting() {
-  player_library_ = file_identity(options_.counters.path);
+  player_library_ = file_version(options_.counters.path);
   HONE_ASSIGN(Player made, start_player(launcher_, options_, spec_, other_nodes_, "count",
                                         options_.counters.path));
   ++players_started_;
@@ -244,7 +235,7 @@ void ProcessPool::drop_useless_players() {
   standby_[Kind::kPlayer].remove_if([this](Standby& player) {
     const bool ended = has_ended(*player.process, 0);
     if (ended) note_player(fault_of_player(*player.process, "it ended while it waited"));
-    if (!ended && player_library_ == file_identity(options_.counters.path)) return false;
+    if (!ended && player_library_ == file_version(options_.counters.path)) return false;
     end(std::move(player.process));
     return true;
   });

@@ -125,7 +125,7 @@ class ProcessPool {
   const std::string lane_;
   std::map<Kind, std::list<Standby>> standby_;
   std::vector<std::unique_ptr<Process>> ended_;
-  std::string player_library_;  ///< file_identity() of the waiting player's library
+  std::string player_library_;  ///< file_version() of the waiting player's library
   bool player_failed_ = false;  ///< see note_player()
   std::atomic<std::size_t> players_started_{0}, players_used_{0};
   mutable Mutex waiting_mutex_;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -13,6 +12,7 @@
 #include <limits>
 
 #include "base/crypto.hpp"
+#include "base/files.hpp"
 #include "base/unique_fd.hpp"
 #include "journal/repeats.hpp"
 
@@ -36,22 +36,14 @@ std::string shell_word(const std::string& path) {
   return word + "'";
 }
 
-/// Name of an immutable connection's URI parameter: the state of the file when it was opened.
-constexpr const char* kOpenedState = "hone_opened";
-
-/// Changes with each write: the time of the last one, and the size.
-std::string state_of(const char* path) {
-  struct stat found = {};
-  if (::stat(path, &found) != 0) return "none";
-  return std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec) + "." +
-         std::to_string(found.st_size);
-}
+/// Name of an immutable connection's URI parameter: the version of the file when it was opened.
+constexpr const char* kOpenedVersion = "hone_opened";
 
 /// Rationale: an immutable connection has no lock, so what looks like damage may be a write of the file's server.
 Error damage_of(sqlite3* handle, const std::string& what) {
   const char* path = handle != nullptr ? sqlite3_db_filename(handle, "main") : nullptr;
-  const char* opened = path != nullptr ? sqlite3_uri_parameter(path, kOpenedState) : nullptr;
-  if (opened != nullptr && state_of(path) != opened)
+  const char* opened = path != nullptr ? sqlite3_uri_parameter(path, kOpenedVersion) : nullptr;
+  if (opened != nullptr && file_version(path) != opened)
     return unavailable("its server wrote to it while it was read (" + what +
                        "); try again, or run this as a user who can write its folder");
   return damaged_journal("it is damaged (" + what + "); see: hone journal check --journal " +
@@ -146,7 +138,7 @@ std::string immutable_uri(const std::filesystem::path& path) {
     else
       uri += c;
   }
-  return uri + "?immutable=1&" + kOpenedState + "=" + state_of(path.c_str());
+  return uri + "?immutable=1&" + kOpenedVersion + "=" + file_version(path);
 }
 
 /// Whether SQLite cannot create the shared-memory file that a reader of a WAL database needs.

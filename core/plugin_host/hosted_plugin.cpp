@@ -1,7 +1,6 @@
 // Starts a plugin host, sends calls to it, and restarts it.
 #include "plugin_host/hosted_plugin.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -239,12 +238,6 @@ std::string HostedPlugin::who() const {
   return known.empty() ? path_.filename().string() : known;
 }
 
-HostedPlugin::Stamp HostedPlugin::stamp() const {
-  struct stat info {};
-  if (::stat(path_.c_str(), &info) != 0) return {};
-  return {info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, info.st_size};
-}
-
 Result<std::vector<std::string>> HostedPlugin::arguments() const {
   std::vector<std::string> list{options_.program.string(), std::to_string(getpid()),
                                 std::to_string(options_.memory_mb)};
@@ -262,7 +255,7 @@ Result<std::vector<std::string>> HostedPlugin::arguments() const {
 
 /// `call`: the reason for the start, for error messages.
 Status HostedPlugin::ensure_process(std::string_view call) const {
-  if (options_.reload && !(stamp() == started_from_)) {
+  if (options_.reload && file_version(path_) != started_from_) {
     if (process_) log_info(who(), "the file has changed; loading it again");
     process_.reset();
     failures_ = 0;
@@ -277,7 +270,7 @@ Status HostedPlugin::ensure_process(std::string_view call) const {
 }
 
 Status HostedPlugin::start_process() const {
-  started_from_ = stamp();
+  started_from_ = file_version(path_);
   HONE_ASSIGN(const std::vector<std::string> words, arguments());
   const auto say = options_.log;
   const std::string plugin = who();

@@ -75,17 +75,11 @@ class HostedPlugin final : public PluginProcess, public std::enable_shared_from_
     std::string name, version, runs_in;
     std::vector<std::string> kinds;
   };
-  /// Time and size of a file, by which changes are detected.
-  struct Stamp {
-    std::int64_t modified_ns = 0, bytes = 0;
-    bool operator==(const Stamp&) const = default;
-  };
 
   HostedPlugin(std::filesystem::path path, PluginHostOptions options,
                std::shared_ptr<HostStarter> starter);
   double now_s() const;
   std::string who() const;
-  Stamp stamp() const;
   Result<std::vector<std::string>> arguments() const;
   Status ensure_process(std::string_view call) const HONE_REQUIRES(mutex_);
   Status start_process() const HONE_REQUIRES(mutex_);
@@ -102,8 +96,8 @@ class HostedPlugin final : public PluginProcess, public std::enable_shared_from_
   mutable std::unique_ptr<HostProcess> process_ HONE_GUARDED_BY(mutex_);
   mutable std::uint64_t process_number_ HONE_GUARDED_BY(mutex_) = 0;
   mutable std::int64_t next_handle_ HONE_GUARDED_BY(mutex_) = 1;
-  mutable Stamp started_from_ HONE_GUARDED_BY(mutex_);
-  mutable int failures_ HONE_GUARDED_BY(mutex_) = 0;  // in a row
+  mutable std::string started_from_ HONE_GUARDED_BY(mutex_);  // file_version() of the plugin
+  mutable int failures_ HONE_GUARDED_BY(mutex_) = 0;          // in a row
   mutable double not_before_s_ HONE_GUARDED_BY(mutex_) = 0;
   mutable Mutex identity_mutex_;
   mutable Identity identity_ HONE_GUARDED_BY(identity_mutex_);

@@ -1,8 +1,11 @@
 // Reads and writes the file of the allow-list, and detects changes.
 #include "server/allow_list.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -125,23 +128,12 @@ Result<AllowedClients> read_clients(const std::filesystem::path& path) {
   return parse_clients(text, path.string());
 }
 
-bool AllowList::Version::operator==(const Version& other) const {
-  return device == other.device && inode == other.inode && size == other.size &&
-         changed.tv_sec == other.changed.tv_sec && changed.tv_nsec == other.changed.tv_nsec;
-}
-
-AllowList::Version AllowList::version() const {
-  struct stat info {};
-  if (::stat(path_.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino, info.st_size, info.st_ctim};
-}
-
 Result<std::shared_ptr<AllowList>> AllowList::open(std::filesystem::path path) {
   std::shared_ptr<AllowList> list(new AllowList(std::move(path)));
-  const Version found = list->version();
+  std::string found = file_version(list->path_);
   HONE_ASSIGN(AllowedClients clients, read_clients(list->path_));
   MutexLock lock(list->mutex_);
-  list->read_ = found;
+  list->read_ = std::move(found);
   list->take(std::move(clients));
   return list;
 }
@@ -157,18 +149,17 @@ void AllowList::take(AllowedClients clients) {
 
 void AllowList::refresh() {
   MutexLock lock(mutex_);
-  // The identity is taken before the file is read, so a replacement in between causes another read.
-  const Version found = version();
-  if (found != read_) read(found);
+  if (file_version(path_) != read_) read();
 }
 
 void AllowList::reload() {
   MutexLock lock(mutex_);
-  read(version());
+  read();
 }
 
-void AllowList::read(const Version& found) {
-  read_ = found;
+void AllowList::read() {
+  read_ =
+      file_version(path_);  // before the file is read: a replacement in between causes another read
   auto clients = read_clients(path_);
   if (!clients) {
     log_error("server", clients.error().message + "; the previous list stays in effect");

@@ -1,8 +1,6 @@
 // AllowList: the clients that may connect, by public key, with their permissions.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -65,24 +63,14 @@ class AllowList {
   std::size_t size() const;
 
  private:
-  /// Which version of the file was read.
-  struct Version {
-    dev_t device = 0;
-    ino_t inode = 0;
-    off_t size = 0;
-    timespec changed{};
-    bool operator==(const Version& other) const;
-  };
-
   explicit AllowList(std::filesystem::path path) : path_(std::move(path)) {}
-  Version version() const;
-  void read(const Version& found) HONE_REQUIRES(mutex_);
+  void read() HONE_REQUIRES(mutex_);
   void take(AllowedClients clients) HONE_REQUIRES(mutex_);
 
   const std::filesystem::path path_;
   std::atomic<std::uint64_t> generation_{0};
   mutable Mutex mutex_;
-  Version read_ HONE_GUARDED_BY(mutex_);
+  std::string read_ HONE_GUARDED_BY(mutex_);  // file_version() of the file that was read
   std::map<std::string, std::shared_ptr<const AllowedClient>, std::less<>> clients_
       HONE_GUARDED_BY(mutex_);
 };

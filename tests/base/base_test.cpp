@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -101,6 +102,24 @@ TEST_F(Files, ScratchFolder_IsRemovedWithItsOwner) {
   }
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_FALSE(ScratchFolder::make(folder_ / "none"));
+}
+
+TEST_F(Files, Version_OfAReplacedOrChangedFile_IsAnother) {
+  namespace fs = std::filesystem;
+  const fs::path file = folder_ / "a file";
+  EXPECT_EQ(file_version(file), "");
+  ASSERT_TRUE(write_file(file, "one"));
+  std::string before = file_version(file);
+  EXPECT_EQ(before.find_first_not_of("0123456789."), std::string::npos) << before;
+  EXPECT_EQ(file_version(file), before);
+  const auto changed = [&] { return std::exchange(before, file_version(file)) != before; };
+  fs::resize_file(file, 2);
+  EXPECT_TRUE(changed()) << "another size";
+  const fs::file_time_type written = fs::last_write_time(file);
+  ASSERT_TRUE(write_file(folder_ / "b", "tw"));
+  fs::last_write_time(folder_ / "b", written);
+  fs::rename(folder_ / "b", file);
+  EXPECT_TRUE(changed()) << "another file of the same size and time";
 }
 
 TEST_F(Files, SpecialOrTooLargeFile_IsRefused) {
