@@ -163,6 +163,42 @@ def test_parameters_are_near_the_constructors_and_differ_each_time(run_beside_mo
     run_beside_modules(PARAMETERS)
 
 
+OTHERS = """
+import json
+from module_reference import OWN, Reference
+import torch
+
+SOURCE = '''
+import random
+import numpy
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+def get_inputs():
+    drawn = [numpy.random.rand(), random.random(), torch.rand(1).item()]
+    return [torch.tensor(drawn, dtype=torch.float64)]
+
+def get_init_inputs():
+    return []
+'''
+VALUE = {"shape": [3], "dtype": "f64"}
+meta = {"module": "Model", "inputs": [{**VALUE, "tensor": "x"}], "parameters": [], "answer": "tensor"}
+meta["outputs"] = [{**VALUE, "tensor": "out"}]
+artifact = Reference({"name": "reference.py", "source": SOURCE, "support": {"module.json": json.dumps(meta)}})
+artifact.entry(OWN)
+first, again, other = (artifact.answers_to_others({}, seed)[0] for seed in (8, 8, 9))
+assert torch.equal(first, again), (first, again)
+assert (first != other).all(), (first, other)
+"""
+
+
+def test_inputs_drawn_with_numpy_and_random_follow_from_the_seed(run_beside_modules):
+    run_beside_modules(OTHERS)
+
+
 CONSTRUCTED = """
 import sys
 from types import SimpleNamespace

@@ -333,9 +333,7 @@ class Reference(Artifact):
 
     def answers_to_others(self, places: Places, seed: int) -> list[torch.Tensor]:
         """The reference's answers to other inputs of the same kind."""
-        PLACE.seed(seed ^ 1)
-        with PLACE.device:
-            given = self.module.get_inputs()
+        given = self.given_inputs(seed ^ 1)
         model, binding = self.bound()
         self.set_parameters(places, binding, self.copy)
         return flat(model(*placed(given)))
