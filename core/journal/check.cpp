@@ -6,6 +6,10 @@
 namespace hone {
 
 Result<std::vector<std::string>> JournalReader::check() const {
+  return in_journal(path_, damage());
+}
+
+Result<std::vector<std::string>> JournalReader::damage() const {
   MutexLock lock(mutex_);
   std::vector<std::string> wrong;
   const std::pair<const char*, std::string> queries[] = {

@@ -235,12 +235,12 @@ Status JournalReader::read_calls(StoredEpisode& episode) const {
 
 Result<std::optional<StoredEpisode>> JournalReader::episode(std::uint64_t id) const {
   MutexLock lock(mutex_);
-  return read(id, false);
+  return in_journal(path_, read(id, false));
 }
 
 Result<std::optional<StoredEpisode>> JournalReader::held_episode(std::uint64_t id) const {
   MutexLock lock(mutex_);
-  return read(id, true);
+  return in_journal(path_, read(id, true));
 }
 
 Result<std::optional<std::pair<std::uint64_t, Sha256>>> JournalReader::held_reset(
@@ -334,9 +334,7 @@ constexpr const char* kNewestFirst = " ORDER BY opened_at DESC, id";
 }  // namespace
 
 Result<std::vector<EpisodeLine>> JournalReader::list(const EpisodeFilter& filter) const {
-  auto listed = lines(filter);
-  if (!listed) return in_journal(path_, listed.error());
-  return listed;
+  return in_journal(path_, lines(filter));
 }
 
 Result<std::vector<EpisodeLine>> JournalReader::lines(const EpisodeFilter& filter) const {
@@ -510,6 +508,7 @@ Result<std::vector<std::string>> JournalReader::names(Name which) const {
 
 Result<std::vector<std::uint64_t>> JournalReader::ids(const EpisodeFilter& filter) const {
   auto [condition, cells] = where(filter);
+  MutexLock lock(mutex_);
   HONE_ASSIGN(Statement all, database_->prepare("SELECT id FROM episodes" + condition +
                                                 " ORDER BY opened_at, id"));
   std::vector<std::uint64_t> found;
@@ -524,25 +523,15 @@ Result<std::vector<std::uint64_t>> JournalReader::ids(const EpisodeFilter& filte
 Status JournalReader::each(const EpisodeFilter& filter,
                            const std::function<Status(const StoredEpisode&)>& visit,
                            const std::function<void(const Error&)>& damaged) const {
-  const Status done = visit_each(filter, visit, damaged);
-  return done ? done : Status(in_journal(path_, done.error()));
-}
-
-Status JournalReader::visit_each(const EpisodeFilter& filter,
-                                 const std::function<Status(const StoredEpisode&)>& visit,
-                                 const std::function<void(const Error&)>& damaged) const {
-  std::vector<std::uint64_t> all;
-  {
-    MutexLock lock(mutex_);
-    HONE_ASSIGN(all, ids(filter));
-  }
-  for (const std::uint64_t id : all) {
+  const auto all = ids(filter);
+  if (!all) return in_journal(path_, all.error());
+  for (const std::uint64_t id : *all) {
     const auto one = episode(id);
     if (!one) {
       if (!damaged || one.error().code != Code::kFailedPrecondition) return one.error();
       damaged(one.error());
     } else if (*one) {  // else it was deleted meanwhile
-      HONE_TRY(visit(**one));
+      if (const Status visited = visit(**one); !visited) return in_journal(path_, visited.error());
     }
   }
   return {};

@@ -17,7 +17,8 @@ namespace hone {
 
 class Database;
 
-/// [any thread] All members. An error of open(), list() and each() begins with "journal PATH: ".
+/// [any thread] All members. An error of open(), episode(), held_episode(), list(), each() and check() begins with
+/// "journal PATH: ".
 class JournalReader {
  public:
   /// not_found: there is no journal. failed_precondition: the file is not a journal, is damaged, or has
@@ -85,11 +86,9 @@ class JournalReader {
       HONE_REQUIRES(mutex_);
   Status read_turns(StoredEpisode& episode) const HONE_REQUIRES(mutex_);
   Status read_calls(StoredEpisode& episode) const HONE_REQUIRES(mutex_);
-  Result<std::vector<std::uint64_t>> ids(const EpisodeFilter& filter) const HONE_REQUIRES(mutex_);
+  Result<std::vector<std::uint64_t>> ids(const EpisodeFilter& filter) const;
   Result<std::vector<EpisodeLine>> lines(const EpisodeFilter& filter) const;
-  Status visit_each(const EpisodeFilter& filter,
-                    const std::function<Status(const StoredEpisode&)>& visit,
-                    const std::function<void(const Error&)>& damaged) const;
+  Result<std::vector<std::string>> damage() const;
 
   std::filesystem::path path_;
   mutable Mutex mutex_;

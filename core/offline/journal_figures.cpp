@@ -65,9 +65,8 @@ Result<Value> read_figures(Terminal& terminal, const std::string& path, const st
       });
   HONE_TRY(done);
   if (lost > 0) {  // the undamaged episodes are still reported
-    static_cast<void>(
-        terminal.fail(failed_precondition("journal " + path + ": damaged episodes left out: " +
-                                          std::to_string(lost) + "; the first: " + first_damage)));
+    static_cast<void>(terminal.fail(failed_precondition(
+        "damaged episodes left out: " + std::to_string(lost) + "; the first: " + first_damage)));
     damaged += lost;
   } else if (figures.episodes() == 0) {
     HONE_TRY(expect_names(*reader, filter));

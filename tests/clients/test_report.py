@@ -175,7 +175,7 @@ def test_damaged_episodes_are_left_out_and_named(journals: tuple[Path, Path], tm
         database.execute("UPDATE turns SET reward = 77 WHERE turn = 2")
     database.close()
     done = ran("report", copy, "-o", output, "--json", status=1)
-    assert "damaged episodes left out: 1; the first: " in done.stderr
+    assert f"damaged episodes left out: 1; the first: journal {copy}: it is damaged (episode " in done.stderr
     assert len(done.stderr.splitlines()) == 1
     (report,) = json.loads(done.stdout)["journals"]
     assert (report["damaged"], report["episodes"]["all"]) == (1, 1)
