@@ -12,19 +12,19 @@ constexpr std::size_t kVersionsMax = 16;
 
 }  // namespace
 
-void FieldReader::id(std::string_view key, std::string& field) {
-  field = map_.text(key, kIdBytesMax);
+void FieldReader::required(std::string_view key, std::string& field, std::size_t bytes_max) {
+  field = map_.text(key, bytes_max);
 }
 
-void FieldReader::turn(std::string_view key, std::int64_t& field) {
+void FieldReader::required(std::string_view key, std::int64_t& field) {
   field = map_.integer(key, 0, INT64_MAX);
 }
 
-void FieldReader::map(std::string_view key, Value& field) {
+void FieldReader::required(std::string_view key, Value& field) {
   if (const Value* found = map_.map(key)) field = *found;
 }
 
-void FieldReader::texts(std::string_view key, std::vector<std::string>& field) {
+void FieldReader::required(std::string_view key, std::vector<std::string>& field) {
   static_cast<void>(map_.array(key));
   field = map_.texts_or(key, {});
 }

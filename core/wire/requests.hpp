@@ -43,10 +43,10 @@ class FieldReader {
  public:
   explicit FieldReader(Fields& map) : map_(map) {}
 
-  void id(std::string_view key, std::string& field);
-  void turn(std::string_view key, std::int64_t& field);
-  void map(std::string_view key, Value& field);
-  void texts(std::string_view key, std::vector<std::string>& field);
+  void required(std::string_view key, std::string& field, std::size_t bytes_max);
+  void required(std::string_view key, std::int64_t& field);
+  void required(std::string_view key, Value& field);  ///< a map
+  void required(std::string_view key, std::vector<std::string>& field);
 
   void optional(std::string_view key, std::string& field, std::size_t bytes_max = kNameBytesMax);
   void optional(std::string_view key, std::int64_t& field);
@@ -76,7 +76,7 @@ struct HelloRequest {
 
   template <typename Visit>
   void fields(Visit& visit) {
-    visit.texts("versions", versions);
+    visit.required("versions", versions);
     visit.optional("client", client, 128);
   }
   /// invalid_argument if there are too many versions, or none that this server speaks.
@@ -131,10 +131,10 @@ struct StepRequest {
 
   template <typename Visit>
   void fields(Visit& visit) {
-    visit.id("episode", episode);
-    visit.turn("turn", turn);
+    visit.required("episode", episode, kIdBytesMax);
+    visit.required("turn", turn);
     visit.optional("call", call);
-    visit.map("action", action);
+    visit.required("action", action);
   }
 };
 
@@ -146,8 +146,8 @@ struct CancelRequest {
 
   template <typename Visit>
   void fields(Visit& visit) {
-    visit.id("episode", episode);
-    visit.turn("turn", turn);
+    visit.required("episode", episode, kIdBytesMax);
+    visit.required("turn", turn);
   }
 };
 
@@ -157,7 +157,7 @@ struct CloseRequest {
 
   template <typename Visit>
   void fields(Visit& visit) {
-    visit.id("episode", episode);
+    visit.required("episode", episode, kIdBytesMax);
   }
 };
 
@@ -167,8 +167,8 @@ struct ResumeRequest {
 
   template <typename Visit>
   void fields(Visit& visit) {
-    visit.id("episode", episode);
-    visit.id("token", token);
+    visit.required("episode", episode, kIdBytesMax);
+    visit.required("token", token, kIdBytesMax);
   }
 };
 
@@ -182,9 +182,9 @@ struct BranchRequest {
 
   template <typename Visit>
   void fields(Visit& visit) {
-    visit.id("episode", episode);
-    visit.id("token", token);
-    visit.turn("turn", turn);
+    visit.required("episode", episode, kIdBytesMax);
+    visit.required("token", token, kIdBytesMax);
+    visit.required("turn", turn);
     visit.optional("group", group);
     visit.optional("key", key);
   }

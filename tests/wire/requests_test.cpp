@@ -67,6 +67,24 @@ TEST(Requests, Mistakes_NameTheFieldAndWhatWasExpected) {
             mistake<PingRequest>(Value::map({{"episodes", Value::array({7})}})));
 }
 
+/// A verb that only this test has.
+struct GreetRequest {
+  static constexpr VerbFacts kVerb{.name = "greet"};
+  std::string text;
+
+  template <typename Visit>
+  void fields(Visit& visit) {
+    visit.required("text", text, 5);
+  }
+};
+
+TEST(Requests, RequiredText_HasTheLimitOfItsVerb) {
+  EXPECT_EQ(read_request<GreetRequest>(Value::map({{"text", "hello"}}))->text, "hello");
+  EXPECT_EQ("greet: text: 6 bytes, at most 5 allowed",
+            mistake<GreetRequest>(Value::map({{"text", "hello!"}})));
+  EXPECT_EQ("greet: text: missing", mistake<GreetRequest>(Value::map()));
+}
+
 TEST(Requests, Hello_NoCommonVersion_IsRefused) {
   const auto hello = read_request<HelloRequest>(
       Value::map({{"versions", Value::array({"hone/1"})}, {"client", "c"}}));
