@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +16,7 @@ import pytest
 from conftest import free_port
 from proxy import CuttableProxy
 from scripted import ScriptedServer, cancel_and_find_no_episode
+from servers import wait_until
 
 
 @pytest.fixture
@@ -190,6 +193,42 @@ def test_absent_server_raises_and_works_again_after_its_return() -> None:
             assert episode.step("x").turn == 1
         finally:
             second.stop()
+
+
+@pytest.mark.parametrize(
+    ("limit", "end"),
+    [(300, r"until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(reconnect_timeout\)"), (0, "until their timeouts")],
+)
+def test_the_log_says_once_that_requests_wait_for_the_server(
+    limit: float, end: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("hone._server_watch.WATCH_S", 0.02)
+    monkeypatch.setattr("hone._server_watch.WARN_S", 0.2)
+    caplog.set_level(logging.INFO, "hone.client")
+    first = ScriptedServer()
+
+    def said() -> list[str]:
+        # Connections that other tests of this process have left open may warn as well.
+        return [text for one in caplog.records if f" {first.endpoint} " in (text := one.getMessage())]
+
+    with hone.connect(first.endpoint, timeout=300, reconnect_timeout=limit) as client, ThreadPoolExecutor() as pool:
+        episode = client.reset("add_relu").episode
+        first.stop()
+        time.sleep(0.5)  # no request waits
+        assert said() == []
+        step = pool.submit(episode.step, "x")
+        wait_until(lambda: len(said()) == 1)
+        time.sleep(0.5)  # the watch looks again
+        second = ScriptedServer(first.port)
+        try:
+            second.incarnation, second.episodes = first.incarnation, first.episodes
+            assert step.result().turn == 1
+            wait_until(lambda: len(said()) == 2)
+        finally:
+            second.stop()
+    waits, back = said()
+    assert re.fullmatch(rf"no server at {first.endpoint} for \d+ s; requests wait for it {end}", waits)
+    assert back == f"server {first.endpoint} answers now"
 
 
 def test_a_server_that_stays_away_is_given_up_in_asyncio(scripted: ScriptedServer) -> None:

@@ -41,6 +41,23 @@ TEST(Channel, TimeWithoutServer_CountsFromTheFirstLoss) {
   EXPECT_EQ(INT64_MAX, channel.given_up_ns({}, 30));
 }
 
+TEST(Channel, LongestWait_IsOfTheRequestThatFailsFirst) {
+  Channel channel("tcp://server:1");
+  for (const std::int64_t asked_s : {9, 3}) {
+    channel.add(request(asked_s));
+    channel.waiting().back()->asked_ns = asked_s * kSecond;
+  }
+  EXPECT_FALSE(channel.longest_wait(30)) << "a server is there";
+  channel.note_away(5 * kSecond);
+  EXPECT_EQ(channel.longest_wait(30)->since_ns, 5 * kSecond);
+  EXPECT_EQ(channel.longest_wait(30)->until_ns, 35 * kSecond);
+  EXPECT_EQ(channel.longest_wait(0)->until_ns, INT64_MAX);
+  channel.take_waiting(3);
+  EXPECT_EQ(channel.longest_wait(30)->since_ns, 9 * kSecond);
+  channel.take_waiting(9);
+  EXPECT_FALSE(channel.longest_wait(30)) << "no request waits";
+}
+
 TEST(Channel, Connection_WithoutMessages_IsSilent) {
   Channel channel("tcp://server:1");
   EXPECT_FALSE(channel.is_silent(100 * kSecond, kSecond));

@@ -80,6 +80,16 @@ std::int64_t Channel::next_given_up_ns(double limit_s) const {
   return next;
 }
 
+std::optional<ServerWait> Channel::longest_wait(double limit_s) const {
+  std::optional<ServerWait> longest;
+  if (away_ns_ == 0) return longest;
+  for (const RequestPtr& one : waiting_) {
+    const std::int64_t since_ns = waits_since_ns(*one);
+    if (!longest || since_ns < longest->since_ns) longest = {since_ns, given_up_ns(*one, limit_s)};
+  }
+  return longest;
+}
+
 std::deque<RequestPtr> Channel::take_given_up(double limit_s, std::int64_t now_ns) {
   std::deque<RequestPtr> taken, kept;
   if (next_given_up_ns(limit_s) > now_ns) return taken;

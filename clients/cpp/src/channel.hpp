@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@
 #include "request.hpp"
 
 namespace hone::inline client_api {
+
+/// A request's wait for a lost server, in monotonic nanoseconds. INT64_MAX: without end.
+struct ServerWait {
+  std::int64_t since_ns = 0, until_ns = 0;
+};
 
 /// Belongs to the client's thread. Times are monotonic nanoseconds.
 ///
@@ -61,6 +67,8 @@ class Channel {
   std::int64_t given_up_ns(const Request& request, double limit_s) const;
   /// The earliest of these times of all waiting requests.
   std::int64_t next_given_up_ns(double limit_s) const;
+  /// The wait that began first, of all waiting requests; nullopt: none waits for a server.
+  std::optional<ServerWait> longest_wait(double limit_s) const;
   /// Whether the connection is up, but no message came for longer than `patience_ns`.
   bool is_silent(std::int64_t now_ns, std::int64_t patience_ns) const;
   /// Whether the leaving server has no more replies to send.

@@ -188,6 +188,15 @@ Value Client::hello() const { return impl_->engine().hello(); }
 
 bool Client::is_served() const { return impl_->engine().is_served(); }
 
+std::optional<WaitForServer> Client::wait_for_server() const {
+  const std::optional<ServerWait> wait = impl_->engine().server_wait();
+  if (!wait) return {};
+  const std::int64_t now_ns = monotonic_ns();
+  const bool has_end = wait->until_ns != INT64_MAX;
+  return WaitForServer{static_cast<double>(now_ns - wait->since_ns) * 1e-9,
+                       has_end ? static_cast<double>(wait->until_ns - now_ns) * 1e-9 : INFINITY};
+}
+
 Pending Client::submit(const std::string& verb, Value body, RequestOptions options) {
   if (body.is_nil()) body = Value::map();
   HONE_ASSERT(body.is_map());

@@ -69,6 +69,16 @@ void ConnectStatus::set_fatal(const Failure& failure) {
   changed_.notify_all();
 }
 
+std::optional<ServerWait> ConnectStatus::server_wait() const {
+  MutexLock lock(mutex_);
+  return server_wait_;
+}
+
+void ConnectStatus::set_server_wait(std::optional<ServerWait> wait) {
+  MutexLock lock(mutex_);
+  server_wait_ = wait;
+}
+
 void ConnectStatus::set_unresolved(bool unresolved) {
   MutexLock lock(mutex_);
   unresolved_ = unresolved;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/mutex.hpp"
+#include "channel.hpp"
 #include "hone/client.hpp"
 
 namespace hone::inline client_api {
@@ -26,6 +27,10 @@ class ConnectStatus {
 
   /// Whether a server takes new requests on the main channel.
   void set_served(bool served) { served_.store(served, std::memory_order_relaxed); }
+
+  /// The longest wait of a request for a server on the main channel.
+  std::optional<ServerWait> server_wait() const;
+  void set_server_wait(std::optional<ServerWait> wait);
 
   void set_greeted(const Value& hello);
   /// The server refused this hello; a later one may succeed.
@@ -46,6 +51,7 @@ class ConnectStatus {
   mutable Mutex mutex_;
   Condition changed_;
   bool greeted_ HONE_GUARDED_BY(mutex_) = false;
+  std::optional<ServerWait> server_wait_ HONE_GUARDED_BY(mutex_);
   Value hello_ HONE_GUARDED_BY(mutex_);
   std::string refused_ HONE_GUARDED_BY(mutex_);  // the reason why the last hello must be repeated
   std::optional<Failure> fatal_ HONE_GUARDED_BY(mutex_);

@@ -69,6 +69,11 @@ Value Engine::hello() const {
 
 bool Engine::is_served() const { return !forked() && status_.is_served(); }
 
+std::optional<ServerWait> Engine::server_wait() const {
+  if (forked()) return {};
+  return status_.server_wait();
+}
+
 void Engine::run() {
   while (!mailbox_.is_stopping()) {
     mailbox_.run();
@@ -79,6 +84,7 @@ void Engine::run() {
     for (Channel* channel : connection_.channels()) flow_.send_waiting(*channel);
     connector_.open_wanted();
     status_.set_served(connection_.main.state() == Channel::State::kReady);
+    status_.set_server_wait(connection_.main.longest_wait(options_.reconnect_timeout_s));
     wait_for_links(connector_.links(), mailbox_.fd(), milliseconds_to_next_timer());
   }
   constexpr const char* kClosed = "the client was closed";

@@ -36,6 +36,7 @@ class Engine {
   Status wait_until_greeted(double seconds) { return status_.wait_until_greeted(seconds); }
   Value hello() const;
   bool is_served() const;
+  std::optional<ServerWait> server_wait() const;
   std::int64_t next_id() { return flow_.next_id(); }
   /// Whether this process is not the one that made the client.
   bool forked() const;

@@ -281,6 +281,13 @@ class Connection {
     return client && client->is_served();
   }
 
+  std::optional<std::pair<double, double>> wait_for_server() const {
+    const auto client = this->client();
+    const auto wait = client ? client->wait_for_server() : std::nullopt;
+    if (!wait) return std::nullopt;
+    return std::pair(wait->waited_s, wait->left_s);
+  }
+
   /// `completions` gets the tag with the answer and, if `with_progress`, with each progress message.
   Ticket submit(const std::string& verb, const py::dict& body, std::optional<double> timeout,
                 std::shared_ptr<Completions> completions, std::int64_t tag, bool with_progress) {
@@ -374,6 +381,7 @@ PYBIND11_MODULE(_core, module) {
       .def_property_readonly("failure", &Connection::failure)
       .def_property_readonly("closed", &Connection::closed)
       .def_property_readonly("served", &Connection::served)
+      .def_property_readonly("wait_for_server", &Connection::wait_for_server)
       .def("hello", &Connection::hello)
       .def("submit", &Connection::submit, py::arg("verb"), py::arg("body"),
            py::arg("timeout") = std::nullopt, py::arg("completions") = nullptr, py::arg("tag") = 0,

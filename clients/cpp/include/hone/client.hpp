@@ -115,6 +115,12 @@ struct Action {
   std::string language;  ///< of `code`; empty: the task's
 };
 
+/// Of the request that has waited longest for a lost server.
+struct WaitForServer {
+  double waited_s = 0;
+  double left_s = 0;  ///< then it fails; infinite: reconnect_timeout_s sets no limit
+};
+
 /// One episode that belongs to this connection. A plain handle, used by one thread at a time; the
 /// server keeps the episode until it ends, is closed or its lease runs out, and the client renews
 /// the lease while it is connected.
@@ -159,6 +165,8 @@ class Client {
   /// Whether the server takes new requests now: connected, greeted, all episodes resumed, and not
   /// shutting down. False after fork().
   bool is_served() const;
+  /// nullopt: no request waits for a lost server, or this is a fork. Requests of the control endpoint do not count.
+  std::optional<WaitForServer> wait_for_server() const;
   /// Environments and tasks, or one task where `task` is given.
   Result<Value> describe(const std::string& task = {}, const std::string& split = {});
   Result<Episode> reset(const ResetOptions& options);

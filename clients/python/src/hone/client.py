@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from . import _core, _verbs
 from ._requests import DEFAULT_ENDPOINT, PathLike, Progress, Request, T, seconds, send, unwrap
+from ._server_watch import watch
 from ._verbs import Blocking, ClientVerbs, EpisodeVerbs, MetricsFormat
 from .errors import InvalidArgument, from_failure
 
@@ -39,9 +40,10 @@ class Client(ClientVerbs[Episode], Blocking):
 
     A lost connection is restored: open episodes are resumed and unanswered requests sent again.
     While no server is there, a request waits ``reconnect_timeout`` seconds and then raises
-    ``Unavailable``; requests work again once the server is back. A request to a full server is
-    repeated until the request's timeout. A client does not survive ``os.fork``: connect in the
-    child.
+    ``Unavailable``; requests work again once the server is back. After 5 s of waiting, the logger
+    ``hone.client`` has a warning with the server's address and the end of the wait. A request
+    to a full server is repeated until the request's timeout. A client does not survive
+    ``os.fork``: connect in the child.
     """
 
     def __enter__(self) -> Client:
@@ -175,4 +177,6 @@ def connect(
         connection = open_fleet(endpoint, open_endpoint, patience, bool(own_key))
     if connection.failure is not None:
         raise from_failure(connection.failure)
+    if isinstance(connection, _core.Connection):
+        watch(connection)
     return Client(cast("_core.Connection", connection))  # a fleet's has the same interface
