@@ -19,6 +19,8 @@ Row file_row(const JudgedFile& entry, const Verdict& verdict) {
       note += (note.empty() ? "" : ", ") + flag;
     }
   }
+  if (verdict.second_look == "agreed")
+    note += std::string(note.empty() ? "" : ", ") + "confirmation run agreed";
   const auto ms = [&verdict](const char* stage) {
     const auto found = verdict.stage_ms.find(stage);
     return found == verdict.stage_ms.end() ? 0.0 : found->second;
