@@ -137,6 +137,73 @@ RECORD_TEST(Phases, TooManyConfigurations_AreAProblem) {
   EXPECT_EQ(problem(), "more than 16 autotuned kernels, or 128 configurations of one");
 }
 
+/// Launches a kernel with one struct of `words`, of which those at `addresses` are the address `x`. An instruction names
+/// each word.
+std::uint64_t digest_with(std::vector<std::uint32_t> words,
+                          const std::vector<std::size_t>& addresses, std::uint64_t x) {
+  const std::size_t bytes = words.size() * 4;
+  std::string code(words.size() * 16, '\0');
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint64_t instruction = std::uint64_t{0x210 / 4 + i} << 40;
+    std::memcpy(&code[16 * i], &instruction, sizeof instruction);
+  }
+  static void* const kernel =
+      load_kernel({.parameter_bytes = {static_cast<std::uint32_t>(bytes)}, .code = code});
+  for (const std::size_t at : addresses) std::memcpy(&words[at], &x, sizeof x);
+  begin_run();
+  void* parameters[] = {words.data()};
+  void **const all = parameters, **const none = nullptr;
+  void* const stream = nullptr;
+  EXPECT_EQ(driver("cuLaunchKernel", kernel, 1u, 1u, 1u, 32u, 1u, 1u, 0u, stream, all, none), 0);
+  end_run();
+  return driver<std::uint64_t>("hone_record_run_digest");
+}
+
+/// torch's OffsetCalculator for two operands and two dimensions of 12 and 64, addresses, and a number behind them.
+RECORD_TEST(Phases, DimensionsThatAnOffsetCalculatorLacks_DoNotChangeTheDigest) {
+  begin();
+  const std::uint64_t x = task_memory(0, 4096);
+  constexpr std::size_t kStrides = 1 + 75, kAddresses = kStrides + 50, kScalar = kAddresses + 4;
+  std::vector<std::uint32_t> words(kScalar + 2);
+  words[0] = 2;
+  const std::uint32_t divisors[] = {12, 1431655766, 4, 64, 1, 6};
+  std::copy(std::begin(divisors), std::end(divisors), &words[1]);
+  words[kStrides] = words[kStrides + 2] = 4;
+  const std::vector<std::size_t> addresses{kAddresses, kAddresses + 2};
+  const auto with = [&](std::size_t at, std::uint32_t value) {
+    std::vector<std::uint32_t> changed = words;
+    changed[at] = value;
+    return digest_with(changed, addresses, x);
+  };
+  const std::uint64_t digest = with(0, 2);
+  for (const std::size_t unused : {std::size_t{7}, std::size_t{75}, kStrides + 4, kStrides + 49})
+    EXPECT_EQ(with(unused, 77), digest) << unused;
+  for (const std::size_t used : {std::size_t{1}, std::size_t{3}, kStrides, kStrides + 3, kScalar})
+    EXPECT_NE(with(used, 77), digest) << used;
+  words[2] = 5;  // a wrong magic number: it is another struct
+  EXPECT_NE(with(75, 77), with(75, 78));
+  words[2] = 1431655766;
+  EXPECT_NE(digest_with(words, {kAddresses}, x), digest);
+}
+
+/// torch's TensorInfo with two dimensions.
+RECORD_TEST(Phases, DimensionsThatATensorInfoLacks_DoNotChangeTheDigest) {
+  begin();
+  const std::uint64_t x = task_memory(0, 4096);
+  std::vector<std::uint32_t> words(2 + 25 + 25 + 2);
+  words[2] = words[3] = 8;
+  words[52] = 2;
+  const auto with = [&](std::size_t at, std::uint32_t value) {
+    std::vector<std::uint32_t> changed = words;
+    changed[at] = value;
+    return digest_with(changed, {0}, x);
+  };
+  const std::uint64_t digest = with(2, 8);
+  for (const std::size_t unused : {4u, 26u, 29u, 51u, 53u})
+    EXPECT_EQ(with(unused, 77), digest) << unused;
+  for (const std::size_t used : {2u, 3u, 27u, 28u, 52u}) EXPECT_NE(with(used, 5), digest) << used;
+}
+
 RECORD_TEST(Phases, SetupThatARunReads_IsKept) {
   begin();
   void* const kernel = load_kernel();

@@ -39,12 +39,99 @@ void clear_leftovers(const Memories& memories, std::string& bytes, const Paramet
   }
 }
 
+std::uint32_t word_at(const std::string& bytes, std::size_t at) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+
+constexpr std::size_t kTorchDims = 25;  // most dimensions in structs of torch's kernels
+
+bool has_address(const recorded::Launch& launch, std::size_t at) {
+  return std::any_of(launch.addresses.begin(), launch.addresses.end(),
+                     [&](const recorded::Relocation& one) { return one.at == at; });
+}
+
+void clear(std::string& bytes, std::size_t from, std::size_t to) {
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), to - from, '\0');
+}
+
+/// torch's TensorInfo: an address, sizes and strides for 25 dimensions, and the number of dimensions. Words of dimensions
+/// that the tensor lacks are never set, though the kernel's instructions name them.
+void clear_unused_of_tensor_info(recorded::Launch& launch, const Parameter& parameter) {
+  std::string& bytes = launch.parameters;
+  for (const std::size_t width : {sizeof(std::uint32_t), sizeof(std::uint64_t)}) {
+    const std::size_t sizes = parameter.offset + 8, strides = sizes + kTorchDims * width;
+    const std::size_t count = strides + kTorchDims * width, end = count + 8;
+    if (parameter.offset + parameter.bytes != end || end > bytes.size()) continue;
+    const std::size_t dims = word_at(bytes, count);
+    if (dims > kTorchDims || !has_address(launch, parameter.offset)) continue;
+    clear(bytes, sizes + dims * width, strides);
+    clear(bytes, strides + dims * width, count);
+    clear(bytes, count + 4, end);
+  }
+}
+
+/// The same for torch's OffsetCalculator, with which a parameter begins: the number of dimensions, divisors for 25
+/// dimensions, and the strides of each operand for 25 dimensions. The operands' addresses follow.
+class OffsetCalculator {
+ public:
+  OffsetCalculator(recorded::Launch& launch, const Parameter& parameter)
+      : bytes_(launch.parameters), begin_(parameter.offset) {
+    const std::size_t end = std::min<std::size_t>(begin_ + parameter.bytes, bytes_.size());
+    if (begin_ + kStrides > end) return;
+    const std::uint32_t dims = word_at(bytes_, begin_);
+    if (dims < 1 || dims > kTorchDims) return;
+    for (std::size_t i = 0; i < dims; ++i) {
+      if (!is_divisor(begin_ + kCount + i * kDivisor)) return;
+    }
+    for (std::size_t count = 1; count <= kOperandsMax && dims_ == 0; ++count) {
+      operands_ = count;
+      if (has_addresses(launch)) dims_ = dims;
+    }
+  }
+  /// Does nothing if it is none: if a divisor's magic number or an operand's address is missing.
+  void clear_unused() {
+    if (dims_ == 0) return;
+    clear(bytes_, begin_ + kCount + dims_ * kDivisor, begin_ + kStrides);
+    const std::size_t of_a_dim = operands_ * sizeof(std::uint32_t);
+    clear(bytes_, begin_ + kStrides + dims_ * of_a_dim, begin_ + kStrides + kTorchDims * of_a_dim);
+  }
+
+ private:
+  static constexpr std::size_t kCount = 4, kDivisor = 12, kOperandsMax = 8;
+  static constexpr std::size_t kStrides = kCount + kTorchDims * kDivisor;
+
+  /// A divisor, the magic number with which a product and a shift replace the division, and the shift.
+  bool is_divisor(std::size_t at) const {
+    const std::uint64_t divisor = word_at(bytes_, at), shift = word_at(bytes_, at + 8);
+    if (divisor == 0 || shift > 31 || std::uint64_t{1} << shift < divisor) return false;
+    const std::uint64_t magic =
+        (std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift) - divisor) / divisor + 1;
+    return word_at(bytes_, at + 4) == static_cast<std::uint32_t>(magic);
+  }
+  bool has_addresses(const recorded::Launch& launch) const {
+    const std::size_t strides = kTorchDims * operands_ * sizeof(std::uint32_t);
+    const std::size_t first = (begin_ + kStrides + strides + 7) / 8 * 8;
+    for (std::size_t i = 0; i < operands_; ++i) {
+      if (!has_address(launch, first + 8 * i)) return false;
+    }
+    return true;
+  }
+
+  std::string& bytes_;
+  std::size_t begin_, operands_ = 0;
+  std::uint32_t dims_ = 0;  ///< 0: it is none
+};
+
 void clear_leftovers(const Memories& memories, recorded::Launch& launch,
                      const CubinKernel& kernel) {
   const std::vector<bool>& named = kernel.named_words;
   for (const Parameter& one : kernel.parameters) {
-    if (one.bytes >= sizeof(std::uint64_t))
-      clear_leftovers(memories, launch.parameters, one, named);
+    if (one.bytes < sizeof(std::uint64_t)) continue;
+    OffsetCalculator(launch, one).clear_unused();
+    clear_unused_of_tensor_info(launch, one);
+    clear_leftovers(memories, launch.parameters, one, named);
   }
   std::erase_if(launch.addresses, [&](const recorded::Relocation& one) {
     return one.at / 4 < named.size() && !named[one.at / 4];

@@ -60,17 +60,19 @@ def compiles(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> bool:
 
 
 class TunedKernels:
-    """Replaces Triton's autotuner in this process. Numbers each pair of an autotuner and a key."""
+    """Replaces Triton's autotuner in this process. In each recorded call, numbers the pairs of an autotuner and a key."""
 
     def __init__(self, driver: RecordingDriver) -> None:
         self.driver = driver
         self.in_run = False
         self.numbers: dict[tuple[int, Any], int] = {}
+        self.tuners: list[Any] = []  # of these numbers; kept, so that no other one gets the same id
 
     @contextmanager
     def run(self) -> Iterator[None]:
         """A recorded call of the module."""
         self.in_run = True
+        self.numbers, self.tuners = {}, []
         try:
             yield
         finally:
@@ -99,6 +101,7 @@ class TunedKernels:
     def start(self, tuner: Any, args: Any, kwargs: Any) -> Any:
         if not isinstance(tuner.cache, Configurations):
             tuner.cache = Configurations(tuner.cache)
+            tuner.cache_results = False  # results on disk are those of the dry run, which measures nothing
         cache = tuner.cache
         if not self.in_run:
             return self.original(tuner, *args, **kwargs)
@@ -117,6 +120,7 @@ class TunedKernels:
         usable = cache.usable[cache.key]
         if len(usable) < 2:
             return self.original(tuner, *args, **kwargs)
+        self.tuners.append(tuner)
         number = self.numbers.setdefault((id(tuner), cache.key), len(self.numbers) + 1)
         made = None
         try:
