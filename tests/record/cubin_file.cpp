@@ -81,6 +81,7 @@ std::string cubin_file(const CubinText& text) {
                                    {".strtab", names, SHT_STRTAB, 0}};
   if (text.shared_bytes > 0)
     sections.push_back({".nv.shared." + text.kernel, "", SHT_NOBITS, text.shared_bytes});
+  if (text.reserves_shared) sections.push_back({".nv.shared.reserved.0", "", SHT_NOBITS, 0});
   sections.push_back({".shstrtab", "", SHT_STRTAB, 0});
   std::string section_names;
   for (const Section& one : sections) section_names += one.name + '\0';

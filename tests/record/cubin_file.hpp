@@ -19,6 +19,8 @@ struct CubinText {
   std::uint32_t registers = 32, shared_bytes = 0;
   std::vector<CubinVariableText> variables = {};
   std::string code = std::string(64, '\0');
+  bool reserves_shared =
+      false;  ///< as compiled for sm_90: `shared_bytes` includes the reserved KiB
 };
 
 /// An ELF file with one kernel.

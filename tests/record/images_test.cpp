@@ -29,6 +29,16 @@ TEST(Images, Cubin_HasItsKernelsParametersAndVariables) {
   EXPECT_FALSE(cubin->variables.at("counter").is_constant);
 }
 
+TEST(Images, ReservedSharedMemory_IsNotTheKernels) {
+  CubinText text;
+  text.reserves_shared = true;
+  for (const auto& [section, kernel] :
+       {std::pair(0u, 0u), {512u, 0u}, {1024u, 0u}, {1536u, 512u}}) {
+    text.shared_bytes = section;
+    EXPECT_EQ(read_cubin(cubin_file(text))->kernels.at("kernel").shared_bytes, kernel) << section;
+  }
+}
+
 TEST(Images, DamagedCubins_AreRefusedOrReadWithinTheirBounds) {
   const std::string file = cubin_file();
   for (std::size_t size = 0; size < file.size(); ++size) read_cubin(file.substr(0, size));

@@ -144,6 +144,16 @@ RECORD_TEST(Launches, LimitsOfTheDevice_AreThoseOfADriver) {
   EXPECT_EQ(plan.kernels[0].shared_bytes_max, 200000u);
 }
 
+RECORD_TEST(Launches, DynamicSharedMemory_MayHave48KiBNextToTheReservedKiB) {
+  begin();
+  void* const kernel = load_kernel({.shared_bytes = 1024, .reserves_shared = true});
+  const std::uint64_t x = allocate(64), y = allocate(64);
+  LaunchConfig config = one_block();
+  config.shared_bytes = 48 << 10;
+  EXPECT_EQ(launch_with(kernel, x, y, config), 0);
+  EXPECT_EQ(driver("cuFuncSetAttribute", kernel, kFunctionSharedDynamicMax, 232448), 0);
+}
+
 RECORD_TEST(Launches, Occupancy_FollowsRegistersThreadsAndSharedMemory) {
   begin();
   const auto blocks = [](void* kernel, int threads, std::size_t shared) {

@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::string_view kText = ".text.", kShared = ".nv.shared.", kInfo = ".nv.info";
 constexpr std::string_view kConstantSection = ".nv.constant3";
+/// With this section, the sections of the kernels' shared memory include what the system reserves in each block (sm_90
+/// and newer).
+constexpr std::string_view kReservedShared = ".nv.shared.reserved.0";
+constexpr std::uint64_t kReservedSharedBytes = 1024;
 constexpr std::uint32_t kParametersMax = 4096;  // of one kernel; the hardware's limit is 32 KiB
 constexpr std::uint32_t kParameterBytesMax = 32764;
 constexpr std::size_t kRecordBytes = 4;  // the head of an attribute
@@ -62,6 +66,7 @@ class Reader {
   std::optional<Cubin> read() {
     if (!read_sections()) return std::nullopt;
     for (std::size_t i = 0; i < sections_.size(); ++i) {
+      if (name_of(i) == kReservedShared) reserved_shared_bytes_ = kReservedSharedBytes;
       if (const auto name = name_of(i);
           name.substr(0, kText.size()) == kText && name.size() > kText.size())
         cubin_.kernels.try_emplace(std::string(name.substr(kText.size())));
@@ -126,9 +131,10 @@ class Reader {
   void read_resources(std::size_t index) {
     const std::string_view name = name_of(index);
     if (name.substr(0, kShared.size()) == kShared) {
+      const std::uint64_t bytes = std::min<std::uint64_t>(sections_[index].sh_size, 1u << 20);
       if (CubinKernel* kernel = kernel_named(name.substr(kShared.size())))
         kernel->shared_bytes =
-            static_cast<std::uint32_t>(std::min<std::uint64_t>(sections_[index].sh_size, 1u << 20));
+            static_cast<std::uint32_t>(bytes - std::min(bytes, reserved_shared_bytes_));
     } else if (name == kInfo) {
       read_attributes(content(index), nullptr);
     } else if (name.substr(0, kInfo.size()) == kInfo && name.size() > kInfo.size() + 1) {
@@ -240,6 +246,7 @@ class Reader {
 
   std::string_view bytes_, section_names_, symbols_, symbol_names_;
   std::vector<Elf64_Shdr> sections_;
+  std::uint64_t reserved_shared_bytes_ = 0;
   Cubin cubin_;
   std::map<const CubinKernel*, std::uint32_t> parameter_bases_;
 };
