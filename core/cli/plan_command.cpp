@@ -1,8 +1,12 @@
 // `hone plan`: prints the device work of a module, recorded without a device.
+#include <algorithm>
+
+#include "app/disassemble_plan.hpp"
 #include "app/parts.hpp"
 #include "app/record_plan.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"
+#include "cli/plan_sass.hpp"
 #include "cli/plan_view.hpp"
 #include "integrations/kernelbench/record_level.hpp"
 #include "integrations/kernelbench/run_arguments.hpp"
@@ -23,6 +27,7 @@ class PlanCommand : public Command {
             "hone plan kernelbench/level1/19 -c gpu.yaml    # the task's baseline",
             "hone plan kernelbench/level1/19 relu.py -c gpu.yaml --save relu.plan",
             "hone plan relu.plan                             # a saved plan",
+            "hone plan kernelbench/level1/19 relu.py -c gpu.yaml --sass   # machine code, too",
             "hone plan kernelbench/level1 -c gpu.yaml       # the baselines of a level",
             "hone plan kernelbench/level1 runs/first -c gpu.yaml"};
   }
@@ -41,18 +46,22 @@ class PlanCommand : public Command {
     options.text({.name = "--save", .doc = "also write the plan to this file", .value = "FILE"},
                  save_);
     config_.declare(options);
+    options.flag(
+        {.name = "--sass", .doc = "also print the machine code of kernels that are not torch's"},
+        sass_);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
 
   int run(Terminal& terminal) override {
-    if (is_saved()) {
-      const auto bytes = read_file(task_, kPlanBytesMax);
-      return bytes ? report(terminal, *bytes) : terminal.fail(bytes.error());
-    }
+    // A saved plan needs a configuration only for the interpreter.
+    if (is_saved() && !sass_) return report_saved(terminal, {});
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());
-    if (const auto level = parse_level(task_))
+    if (is_saved()) return report_saved(terminal, loaded->config);
+    if (const auto level = parse_level(task_)) {
+      if (sass_) return fail_for_level(terminal);
       return record_level(terminal, *loaded, {level->first, level->second, file_, json_});
+    }
     const auto recording = record(terminal, *loaded);
     if (!recording) {
       const bool is_unknown = recording.error().code == Code::kNotFound;
@@ -60,7 +69,7 @@ class PlanCommand : public Command {
                            is_unknown ? "all tasks: hone tasks" : next_step(recording.error()));
     }
     if (recording->plan == nullptr) return report_problem(terminal, recording->problem);
-    return report(terminal, recording->plan->bytes.joined());
+    return report(terminal, loaded->config, recording->plan->bytes.joined());
   }
 
  private:
@@ -89,22 +98,56 @@ class PlanCommand : public Command {
     return kExitNo;
   }
 
-  int report(Terminal& terminal, const std::string& bytes) const {
+  int fail_for_level(Terminal& terminal) const {
+    return terminal.fail(
+        invalid_argument("--sass: expected a task or a saved plan, found the level " + task_),
+        "name one of its tasks: hone plan " + task_ + "/1 --sass");
+  }
+
+  int report_saved(Terminal& terminal, const Config& config) const {
+    const auto bytes = read_file(task_, kPlanBytesMax);
+    return bytes ? report(terminal, config, *bytes) : terminal.fail(bytes.error());
+  }
+
+  int report(Terminal& terminal, const Config& config, const std::string& bytes) const {
     if (!save_.empty()) {
       if (const Status saved = write_file(save_, bytes); !saved)
         return terminal.fail(saved.error());
     }
     try {
-      print_plan(terminal, recorded::read_plan(bytes), bytes.size(), json_);
+      const recorded::Plan plan = recorded::read_plan(bytes);
+      if (sass_) return report_with_sass(terminal, config, plan, bytes.size());
+      json_ ? terminal.json(plan_value(plan, bytes.size()))
+            : print_plan(terminal, plan, bytes.size());
       return kExitOk;
     } catch (const plugin::Failure& failure) {
       return terminal.fail(invalid_argument(task_ + ": " + failure.what()));
     }
   }
 
+  /// Prints the plan even if no kernel can be disassembled.
+  int report_with_sass(Terminal& terminal, const Config& config, const recorded::Plan& plan,
+                       std::size_t bytes) const {
+    show_steps(terminal)("disassembling");
+    const auto kernels = disassemble_plan(config, plan);
+    terminal.clear_status();
+    if (json_) {
+      Value shown = plan_value(plan, bytes);
+      if (kernels) shown.set("sass", sass_value(*kernels));
+      terminal.json(shown);
+    } else {
+      print_plan(terminal, plan, bytes);
+      if (kernels) print_sass(terminal, *kernels);
+    }
+    if (!kernels) return terminal.fail(kernels.error().in("--sass"));
+    const bool is_whole = std::all_of(kernels->begin(), kernels->end(),
+                                      [](const KernelCode& one) { return one.problem.empty(); });
+    return is_whole ? kExitOk : kExitNo;
+  }
+
   std::string task_, file_, save_;
   ConfigOptions config_;
-  bool json_ = false;
+  bool sass_ = false, json_ = false;
 };
 
 }  // namespace

@@ -20,14 +20,6 @@ using recorded::Plan;
 
 constexpr std::size_t kNameWidth = 60;
 
-/// "scale(float*, int)" for a mangled name.
-std::string readable_name(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? std::string(text.get()) : name;
-}
-
 std::string shape_text(const std::array<std::uint32_t, 3>& shape) {
   std::string text = std::to_string(shape[0]);
   if (shape[1] > 1 || shape[2] > 1) text += "×" + std::to_string(shape[1]);
@@ -184,23 +176,31 @@ void print_steps(Terminal& terminal, const StepTexts& texts, const std::string& 
 
 }  // namespace
 
-void print_plan(Terminal& terminal, const recorded::Plan& plan, std::size_t bytes, bool json) {
+std::string readable_name(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text != nullptr ? std::string(text.get()) : name;
+}
+
+Value plan_value(const recorded::Plan& plan, std::size_t bytes) {
   const StepTexts texts(plan);
-  if (json) {
-    const auto steps = [&](const std::vector<recorded::Step>& all) {
-      Value list = Value::array();
-      for (const recorded::Step& step : all) list.push(texts.text(step).json);
-      return list;
-    };
-    terminal.json(Value::map({{"whole", true},
-                              {"architecture", plan.architecture},
-                              {"bytes", static_cast<std::int64_t>(bytes)},
-                              {"private_bytes", static_cast<std::int64_t>(private_bytes(plan))},
-                              {"streams", std::int64_t{plan.streams}},
-                              {"setup", steps(plan.setup)},
-                              {"run", steps(plan.run)}}));
-    return;
-  }
+  const auto steps = [&](const std::vector<recorded::Step>& all) {
+    Value list = Value::array();
+    for (const recorded::Step& step : all) list.push(texts.text(step).json);
+    return list;
+  };
+  return Value::map({{"whole", true},
+                     {"architecture", plan.architecture},
+                     {"bytes", static_cast<std::int64_t>(bytes)},
+                     {"private_bytes", static_cast<std::int64_t>(private_bytes(plan))},
+                     {"streams", std::int64_t{plan.streams}},
+                     {"setup", steps(plan.setup)},
+                     {"run", steps(plan.run)}});
+}
+
+void print_plan(Terminal& terminal, const recorded::Plan& plan, std::size_t bytes) {
+  const StepTexts texts(plan);
   if (!plan.setup.empty())
     print_steps(terminal, texts, "setup, once when the plan is loaded:", plan.setup);
   print_steps(terminal, texts, "at every call:", plan.run);

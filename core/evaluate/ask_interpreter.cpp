@@ -21,10 +21,10 @@ Status status_of(TimeLimit reached) {
   return {};
 }
 
-}  // namespace
-
-Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& options,
-                                    const Question& question, const std::string& artifact) {
+/// `start`: starts the process of a SpawnRequest.
+template <typename Start>
+Result<std::string> ask(const Start& start, const EvaluatorOptions& options,
+                        const Question& question, const std::string& artifact) {
   HONE_ASSIGN(auto ends, stream_pair());
   SpawnRequest spawn;
   spawn.jail = Jail::kBuilder;
@@ -34,7 +34,7 @@ Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& op
   spawn.limits.memory_bytes = question.memory_bytes;
   spawn.limits.file_bytes = question.file_bytes;
   spawn.limits.cpu_seconds = question.seconds + kArtifactSendSeconds;
-  HONE_ASSIGN(const auto process, zygotes.spawn(spawn, question.use));
+  HONE_ASSIGN(const auto process, start(spawn));
   HONE_TRY(send_message(ends.first.get(), artifact, {}, kArtifactSendSeconds));
   const AnswerLimits limits{question.seconds, kClockFactorOfAnswer * question.seconds};
   const Status waited = status_of(await_answer(ends.first.get(), *process, limits).reached);
@@ -46,6 +46,20 @@ Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& op
   static_cast<void>(process->wait(kEndSeconds));
   if (!answer) return answer.error().in(question.label);
   return std::move(answer->bytes);
+}
+
+}  // namespace
+
+Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& options,
+                                    const Question& question, const std::string& artifact) {
+  return ask([&](const SpawnRequest& request) { return zygotes.spawn(request, question.use); },
+             options, question, artifact);
+}
+
+Result<std::string> ask_interpreter(Launcher& launcher, const EvaluatorOptions& options,
+                                    const Question& question, const std::string& artifact) {
+  return ask([&](const SpawnRequest& request) { return launcher.spawn(request); }, options,
+             question, artifact);
 }
 
 }  // namespace hone

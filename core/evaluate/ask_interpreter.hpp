@@ -26,5 +26,8 @@ struct Question {
 /// deadline_exceeded: the process ran too long; resource_exhausted: it was starved of processor time.
 Result<std::string> ask_interpreter(Zygotes& zygotes, const EvaluatorOptions& options,
                                     const Question& question, const std::string& artifact);
+/// The same without a zygote, for scripts that do not import torch.
+Result<std::string> ask_interpreter(Launcher& launcher, const EvaluatorOptions& options,
+                                    const Question& question, const std::string& artifact);
 
 }  // namespace hone

@@ -23,8 +23,8 @@ Witnessed work_of(const recorded::Plan& plan, const std::vector<std::uint32_t>& 
     if (!recorded::runs(step, chosen)) continue;
     if (const auto* launch = std::get_if<recorded::Launch>(&step.work)) {
       const recorded::Kernel& kernel = plan.kernels[launch->kernel];
-      const bool of_torch = plan.images[kernel.image].library.starts_with("libtorch");
-      of_torch ? work.add_operator("torch." + kernel.name) : work.add_kernel(kernel.name);
+      is_of_torch(plan.images[kernel.image]) ? work.add_operator("torch." + kernel.name)
+                                             : work.add_kernel(kernel.name);
     } else if (const auto* call = std::get_if<recorded::Operator>(&step.work)) {
       work.add_operator("aten." + call->name);
     }
@@ -58,6 +58,8 @@ bool has_cooperative_launch(const recorded::Plan& plan) {
 }
 
 }  // namespace
+
+bool is_of_torch(const recorded::Image& image) { return image.library.starts_with("libtorch"); }
 
 Result<Recording> read_recording(std::string_view bytes, SharedPieces& images) {
   const std::size_t end = bytes.find('\n');

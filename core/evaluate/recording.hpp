@@ -10,6 +10,7 @@
 #include "evaluate/options.hpp"
 #include "evaluate/pieces.hpp"
 #include "evaluate/zygotes.hpp"
+#include "hone/recorded_plan.hpp"
 #include "model/work.hpp"
 
 namespace hone {
@@ -23,6 +24,9 @@ struct RecordedPlan {
   bool is_cooperative = false;  ///< it has cooperative launches
   Witnessed work;               ///< the kernels and operators of one call
 };
+
+/// Whether the image is part of torch. Other images are Triton's, or of extensions such as those of load_inline.
+bool is_of_torch(const recorded::Image& image);
 
 /// The result of a recording. It is untrusted: the plan is well formed, but its kernels may do anything on the device.
 struct Recording {

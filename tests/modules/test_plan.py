@@ -42,6 +42,24 @@ class ModelNew(torch.nn.Module):
 """
 
 
+LOGS_IN_TRITON = """
+import torch
+import triton
+import triton.language as tl
+@triton.jit
+def logs(x, out, ratio, count, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    value = tl.maximum(tl.load(x + at, mask=at < count), 0)
+    tl.store(out + at, tl.log(value), mask=at < count)
+    tl.store(ratio + at, value / value, mask=at < count)
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        out, ratio = torch.empty_like(x), torch.empty_like(x)
+        logs[(triton.cdiv(x.numel(), 1024),)](x, out, ratio, x.numel(), block=1024)
+        return out, ratio
+"""
+
+
 @pytest.fixture
 def plan(python):
     """plan(interpreter, argument, …) runs `hone plan` with this interpreter for modules."""
@@ -114,3 +132,14 @@ def test_an_autotuned_kernel_is_recorded_in_each_configuration(plan, recording_p
     shown = plan(recording_python, "kernelbench/level1/11", source).stdout
     assert "configuration 2 of 3" in shown
     assert "1 autotuned kernel" in shown
+
+
+def test_machine_code_of_a_submission_names_its_lines(plan, recording_python, tmp_path):
+    source = tmp_path / "logs.py"
+    source.write_text(LOGS_IN_TRITON)
+    answer = json.loads(plan(recording_python, "kernelbench/level1/11", source, "--sass", "--json").stdout)
+    (kernel,) = answer["sass"]
+    assert kernel["kernel"] == "logs"
+    assert kernel["problem"] == ""
+    assert kernel["opcodes"]["STG"] >= 2
+    assert "// submission.py:9\n" in kernel["text"]

@@ -16,6 +16,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "configs/cuda.yaml": "the configuration of a backend",
     "configs/hip.yaml": "the configuration of a backend",
     "core/candidate/module/shared/describe_interpreter.py": "torch calls every device so",
+    "core/candidate/module/builder/disassemble_images.py": "where each vendor's tools are installed",
     "core/candidate/module/builder/known_extension.py": "what torch's compilers build, one for each vendor",
     "core/candidate/module/builder/module_absent_device.py": "Triton's compilers, one for each vendor",
     "core/candidate/module/shared/module_compile.py": "torch's compilers, one for each vendor",

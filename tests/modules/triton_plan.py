@@ -1,0 +1,68 @@
+"""Records Triton kernels without torch, and writes the plan: triton_plan.py FOLDER FILE.
+
+FOLDER has the recording driver (core/record).
+"""
+
+import ctypes
+import os
+import sys
+
+import triton
+import triton.language as tl
+from triton.backends.nvidia.driver import CudaDriver
+
+
+@triton.jit
+def add(x, y, out, count, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    inside = at < count
+    tl.store(out + at, tl.load(x + at, mask=inside) + tl.load(y + at, mask=inside), mask=inside)
+
+
+@triton.jit
+def matmul(a, b, out, depth, width, size: tl.constexpr):
+    rows, columns, steps = tl.arange(0, size), tl.arange(0, size), tl.arange(0, size)
+    total = tl.zeros((size, size), tl.float32)
+    for first in range(0, depth, size):
+        left = tl.load(a + rows[:, None] * depth + (first + steps)[None, :])
+        right = tl.load(b + (first + steps)[:, None] * width + columns[None, :])
+        total = tl.dot(left, right, total)
+    tl.store(out + rows[:, None] * width + columns[None, :], total)
+
+
+class Tensor:
+    """What Triton needs of a tensor: an address and a type."""
+
+    def __init__(self, address: int, dtype: str) -> None:
+        self.address, self.dtype = address, dtype
+
+    def data_ptr(self) -> int:
+        return self.address
+
+
+def main() -> int:
+    folder, path = sys.argv[1:]
+    driver = ctypes.CDLL(os.path.join(folder, "libcuda.so.1"))
+    driver.hone_record_task_memory.restype = ctypes.c_uint64
+    driver.hone_record_task_memory.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
+    driver.hone_record_problem.restype = ctypes.c_char_p
+    driver.hone_record_begin(b'{"architecture": "sm_90a", "shared_bytes": 232448}')
+    triton.runtime.driver.set_active(CudaDriver())
+    types = ["fp32", "fp32", "fp32", "fp16", "fp16", "fp32"]
+    given = [Tensor(driver.hone_record_task_memory(i, 1 << 20), dtype) for i, dtype in enumerate(types)]
+    driver.hone_record_run_begin()
+    for _ in range(2):
+        add[(4,)](*given[:3], 1000, block=256)
+    matmul[(1,)](*given[3:], 256, 64, size=64)
+    driver.hone_record_run_end()
+    data, size = ctypes.POINTER(ctypes.c_char)(), ctypes.c_uint64()
+    made = driver.hone_record_finish(ctypes.byref(data), ctypes.byref(size))
+    print("problem:", driver.hone_record_problem().decode())
+    if made:
+        with open(path, "wb") as file:
+            file.write(ctypes.string_at(data, size.value))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
