@@ -338,6 +338,15 @@ def fatbin(*entries: tuple[int, int, int, bytes, int]) -> bytes:
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
 
 
+def machine_code() -> dict[str, bytes]:
+    head = b'\t.section\t.text.k,"ax",@progbits\nk:\n.text.k:\n'
+    place = b'\t//## File "/folder/submission.py", line 7\n'
+    code = b"        /*0000*/              @!P0 LDG.E R4, desc[UR4][R4.64] ;\n"
+    branch = b".L_x_0:\n        /*0010*/                   BRA `(.L_x_0);\n        /*0020*/  NOP;\n.L_x_1:\n"
+    end = b"//--------------------- SYMBOLS --------------------------\n"
+    return {"kernel": head + place + code + branch + end, "two": (head + code) * 2, "open": head + place + code[:-3]}
+
+
 def image() -> dict[str, bytes]:
     code = cubin()
     literals = b"\xf0" + b"\xff" * ((len(code) - 15) // 255) + bytes([(len(code) - 15) % 255]) + code
@@ -352,7 +361,21 @@ def image() -> dict[str, bytes]:
 
 
 def main() -> None:
-    makers = (wire, json, config, tasks, extract, journal, channel, plugin, recorded_plan, key_file, allow_list, image)
+    makers = (
+        wire,
+        json,
+        config,
+        tasks,
+        extract,
+        journal,
+        channel,
+        plugin,
+        recorded_plan,
+        key_file,
+        allow_list,
+        image,
+        machine_code,
+    )
     for make in makers:
         folder = CORPUS / make.__name__
         folder.mkdir(parents=True, exist_ok=True)
