@@ -16,34 +16,45 @@ constexpr std::int64_t kRecordingFileBytesMax = std::int64_t{64} << 20;
 constexpr double kRecordingSeconds = 60;  // of the process' own time, compilers included
 constexpr std::size_t kProblemMax = 300;
 
-/// The kernels and operators of one call with these configurations of its autotuned kernels.
-Witnessed work_of(const recorded::Plan& plan, const std::vector<std::uint32_t>& chosen) {
-  Witnessed work;
-  for (const recorded::Step& step : plan.run) {
-    if (!recorded::runs(step, chosen)) continue;
-    if (const auto* launch = std::get_if<recorded::Launch>(&step.work)) {
-      const recorded::Kernel& kernel = plan.kernels[launch->kernel];
-      is_of_torch(plan.images[kernel.image]) ? work.add_operator("torch." + kernel.name)
-                                             : work.add_kernel(kernel.name);
-    } else if (const auto* call = std::get_if<recorded::Operator>(&step.work)) {
-      work.add_operator("aten." + call->name);
+void add_work(const recorded::Plan& plan, const recorded::Step& step, Witnessed& work) {
+  if (const auto* launch = std::get_if<recorded::Launch>(&step.work)) {
+    const recorded::Kernel& kernel = plan.kernels[launch->kernel];
+    is_of_torch(plan.images[kernel.image]) ? work.add_operator("torch." + kernel.name)
+                                           : work.add_kernel(kernel.name);
+  } else if (const auto* call = std::get_if<recorded::Operator>(&step.work)) {
+    work.add_operator("aten." + call->name);
+  }
+}
+
+/// The work of an autotuned kernel, whichever configuration is chosen. Throws a Failure if they start different kernels of
+/// the submission. Of torch's kernels, which only some of them may start (to clear a buffer), all count.
+Witnessed work_of_configurations(const std::vector<Witnessed>& configurations) {
+  Witnessed work = configurations.front();
+  for (const Witnessed& each : configurations) {
+    if (each.kernels != work.kernels)
+      plugin::invalid_argument("the configurations of an autotuned kernel start different kernels");
+    for (const auto& [name, count] : each.operators) {
+      std::int64_t& most = work.operators[name];
+      most = std::max(most, count);
     }
   }
   return work;
 }
 
-/// The work of a call, whichever configurations are chosen. Throws a Failure if it depends on them. Rationale: the work
-/// says whose kernels were timed, and the process that replays the plan chooses later.
+/// The kernels and operators of one call. Rationale: they say whose work was timed, and the process that replays the plan
+/// chooses configurations later. So the work may not depend on them.
 Witnessed work_of(const recorded::Plan& plan) {
-  std::vector<std::uint32_t> chosen(plan.tuned.size());
-  Witnessed work = work_of(plan, chosen);
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    for (chosen[i] = 1; chosen[i] < plan.tuned[i]; ++chosen[i]) {
-      const Witnessed other = work_of(plan, chosen);
-      if (other.kernels == work.kernels && other.operators == work.operators) continue;
-      plugin::invalid_argument("the configurations of an autotuned kernel start different kernels");
-    }
-    chosen[i] = 0;
+  Witnessed work;
+  std::vector<std::vector<Witnessed>> tuned;
+  for (const std::uint32_t count : plan.tuned) tuned.emplace_back(count);
+  for (const recorded::Step& step : plan.run)
+    add_work(plan, step, step.tuned == 0 ? work : tuned[step.tuned - 1][step.configuration]);
+  for (const std::vector<Witnessed>& configurations : tuned) {
+    const Witnessed one = work_of_configurations(configurations);
+    for (const auto& [name, count] : one.kernels)
+      for (std::int64_t i = 0; i < count; ++i) work.add_kernel(name);
+    for (const auto& [name, count] : one.operators)
+      for (std::int64_t i = 0; i < count; ++i) work.add_operator(name);
   }
   return work;
 }

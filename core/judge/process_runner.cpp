@@ -166,7 +166,7 @@ std::optional<Round> ProcessRunner::over_time(double passed_s, double limit_s, d
   if (passed_s <= limit_s) return std::nullopt;
   const double own_s =
       options_.defences.holds(Defence::kOwnWaits) ? starved_.own_s() : starved_.ran_s();
-  if (own_s > limit_s) {
+  if (own_s > limit_s || limit_s <= 0) {
     const bool of_all = limit_s < timeout_s;
     return Round{Ending::kTimedOut, passed_s, of_all ? over_all_time(options_.seconds_max) : ""};
   }

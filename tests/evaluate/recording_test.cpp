@@ -54,13 +54,28 @@ TEST(ReadRecording, WorkOfAPlan_IsReadBackFromItsVerdict) {
 TEST(ReadRecording, ConfigurationsThatStartOtherKernels_AreAProblem) {
   recorded::Plan plan = test::sample_plan();
   const recorded::Step launch{0, plan.run[0].work, 1, 0};
-  plan.kernels.push_back({0, "other", 65536, 50, true});
+  plan.images.push_back({"own", ""});
+  plan.kernels[0].image = 1;
+  plan.kernels.push_back({1, "other", 65536, 50, true});
+  plan.kernels.push_back({0, "fill", 65536, 50, true});
   plan.run.insert(plan.run.end() - 2, {launch, {0, launch.work, 1, 1}});
   plan.memories[1].last = 10;
   auto recording = read(kNoProblem + recorded::write_plan(plan));
   ASSERT_TRUE(recording);
   ASSERT_NE(recording->plan, nullptr) << recording->problem;
-  EXPECT_EQ(recording->plan->work.operators.at("torch.add"), 2) << "a call runs one of them";
+  EXPECT_EQ(recording->plan->work.kernels.at("add"), 2) << "a call runs one of them";
+  // Torch's kernels may differ, and all count.
+  recorded::Plan clears = plan;
+  for (int i = 0; i < 2; ++i) {
+    clears.run.push_back({0, launch.work, 1, 1});
+    std::get<recorded::Launch>(clears.run.back().work).kernel = 2;
+  }
+  clears.memories[1].last = 12;
+  recording = read(kNoProblem + recorded::write_plan(clears));
+  ASSERT_TRUE(recording);
+  ASSERT_NE(recording->plan, nullptr) << recording->problem;
+  EXPECT_EQ(recording->plan->work.kernels.at("add"), 2);
+  EXPECT_EQ(recording->plan->work.operators.at("torch.fill"), 2);
   std::get<recorded::Launch>(plan.run[8].work).kernel = 1;
   recording = read(kNoProblem + recorded::write_plan(plan));
   ASSERT_TRUE(recording);

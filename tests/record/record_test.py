@@ -152,6 +152,13 @@ class Modules(unittest.TestCase):
         self.assertEqual((found["kernels"], found["tuned"]), (["add"], [3]))
         self.assertEqual(found["run"], [[0, 0, 4], [0, 1, 8], [0, 2, 2]])
 
+    def test_work_that_depends_on_the_choice_differs_between_the_calls(self) -> None:
+        found = self.recorded_without_torch("leaking")
+        self.assertEqual((found["problem"], found["same"]), ("", False), found)
+
+    def test_a_module_that_reads_the_choice(self) -> None:
+        self.assertEqual(self.recorded_without_torch("told")["problem"], "reads the choice of an autotuner")
+
 
 if __name__ == "__main__":
     unittest.main()

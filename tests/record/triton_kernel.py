@@ -1,6 +1,6 @@
 """Records one Triton kernel without torch, as it is and with an autotuner: prints the driver's problem and the plan.
 
-python triton_kernel.py plain|tuned
+python triton_kernel.py plain|tuned|told|leaking
 """
 
 import ctypes
@@ -47,6 +47,9 @@ class Driver:
     def configuration(self, tuned: int, number: int) -> None:
         self.library.hone_record_configuration(tuned, number)
 
+    def fail(self, reason: str) -> None:
+        self.library.hone_record_fail(reason.encode())
+
 
 def kernel_of(kind: str) -> object:
     if kind == "plain":
@@ -73,15 +76,24 @@ def main() -> int:
     tuned.install()
     kernel = kernel_of(kind)
     fixed = {"block": 256} if kind == "plain" else {}
-    digests = []
+    digests, left = [], []
+
+    def grid(meta: dict[str, int]) -> tuple[int]:
+        left[:] = [meta["block"]]
+        return (triton.cdiv(1000, meta["block"]),)
+
     for run in range(3):
         tensors = [Tensor(driver.hone_record_task_memory(number, 4096)) for number in range(3)]
         if run == 0:  # the setup
-            kernel[lambda meta: (triton.cdiv(1000, meta["block"]),)](*tensors, 1000, **fixed)
+            kernel[grid](*tensors, 1000, **fixed)
+            if kind == "told":
+                kernel.best_config  # noqa: B018
             continue
         driver.hone_record_run_begin()
-        with tuned.run():
-            kernel[lambda meta: (triton.cdiv(1000, meta["block"]),)](*tensors, 1000, **fixed)
+        with tuned.run(is_backwards=run == 1):
+            kernel[grid](*tensors, 1000, **fixed)
+            if kind == "leaking":
+                add[(left[0],)](*tensors, 1000, block=256)
         driver.hone_record_run_end()
         digests.append(driver.hone_record_run_digest())
     data, size = ctypes.c_void_p(), ctypes.c_uint64()

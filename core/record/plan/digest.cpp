@@ -138,10 +138,24 @@ void clear_leftovers(const Memories& memories, recorded::Launch& launch,
   });
 }
 
+/// Sorts the steps of an autotuned kernel that follow each other by their configurations. Rationale: they may have been
+/// recorded in any order.
+void sort_configurations(std::vector<recorded::Step>& run) {
+  for (auto first = run.begin(); first != run.end();) {
+    const auto last = std::find_if(
+        first, run.end(), [&](const recorded::Step& step) { return step.tuned != first->tuned; });
+    std::stable_sort(first, last, [](const recorded::Step& a, const recorded::Step& b) {
+      return a.configuration < b.configuration;
+    });
+    first = last;
+  }
+}
+
 }  // namespace
 
 std::uint64_t digest_of_run(const Recording& recording) {
   std::vector<recorded::Step> run = recording.run();
+  sort_configurations(run);
   for (recorded::Step& step : run) {
     if (auto* launch = std::get_if<recorded::Launch>(&step.work))
       clear_leftovers(recording.memories, *launch,

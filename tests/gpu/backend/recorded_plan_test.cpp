@@ -87,6 +87,16 @@ TEST_P(GpuRecordedPlan, AutotunedKernel_RunsItsFastestConfiguration) {
   }
 }
 
+TEST_P(GpuRecordedPlan, FailedAllocation_LeavesTheMemoryToOthers) {
+  if (named_by_environment()) return;
+  const std::uint64_t before = free_memory();
+  Plan made = plan();
+  made.memories = {task(0), scratch(0), scratch(0, before)};
+  made.run = {{0, launch_of(kScaleKernel, {0, 1})}};
+  EXPECT_NE(refusal(made).words, "");
+  EXPECT_GE(free_memory(), before - (std::uint64_t{1} << 30)) << "an eighth stays mapped";
+}
+
 TEST_P(GpuRecordedPlan, ConfigurationThatTheDeviceRefuses_IsNotChosen) {
   Plan made = tuned(plan(), 1);
   Launch refused = launch_of(kScaleKernel, {3, 3});

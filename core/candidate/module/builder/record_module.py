@@ -116,7 +116,7 @@ def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
         digests = []
         for seed in (OTHER_SEED, RUN_SEED):
             DRIVER.run_begin()
-            with tuned.run():
+            with tuned.run(is_backwards=seed == OTHER_SEED):
                 entry(recording.values(seed))
             digests.append(DRIVER.run_end())
     if DRIVER.problem() == "" and digests[0] != digests[1]:

@@ -1,8 +1,11 @@
-"""Records every configuration of a kernel with `triton.autotune`. The process that replays the plan chooses one.
+"""Records each configuration of a kernel with `triton.autotune`. The process that replays the plan chooses one.
 
 An autotuner measures its configurations on the device, which a recording does not have. So this module replaces two
 methods of Triton's Autotuner: the measurement only compiles the configurations, and a recorded call starts the kernel
 once with each of them. Setup uses the first one that compiles.
+
+No other work may depend on the choice. So one of the two recorded calls starts the configurations in reverse order: if
+what the last one leaves behind is used, the calls differ. A module that reads the choice has no plan.
 
 The replaced methods are private. If a version of Triton lacks one of them, modules with an autotuner have no plan.
 """
@@ -59,19 +62,33 @@ def compiles(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> bool:
     return True
 
 
+def refuse_to_tell(tuner_class: Any, name: str, driver: RecordingDriver) -> None:
+    """Makes the recording incomplete if an autotuner's attribute is read that depends on its choice."""
+
+    def read(tuner: Any) -> Any:
+        if any(len(usable) > 1 for usable in getattr(tuner.cache, "usable", {}).values()):
+            driver.fail("reads the choice of an autotuner")
+        return tuner.__dict__[name]
+
+    def write(tuner: Any, value: Any) -> None:
+        tuner.__dict__[name] = value
+
+    setattr(tuner_class, name, property(read, write))
+
+
 class TunedKernels:
     """Replaces Triton's autotuner in this process. In each recorded call, numbers the pairs of an autotuner and a key."""
 
     def __init__(self, driver: RecordingDriver) -> None:
         self.driver = driver
-        self.in_run = False
+        self.in_run = self.is_backwards = False
         self.numbers: dict[tuple[int, Any], int] = {}
         self.tuners: list[Any] = []  # of these numbers; kept, so that no other one gets the same id
 
     @contextmanager
-    def run(self) -> Iterator[None]:
-        """A recorded call of the module."""
-        self.in_run = True
+    def run(self, is_backwards: bool) -> Iterator[None]:
+        """A recorded call of the module. `is_backwards`: configurations are started from the last to the first."""
+        self.in_run, self.is_backwards = True, is_backwards
         self.numbers, self.tuners = {}, []
         try:
             yield
@@ -97,6 +114,8 @@ class TunedKernels:
             return [1.0] * 3
 
         Autotuner.run, Autotuner._bench = run, bench
+        for name in ("best_config", "configs_timings"):
+            refuse_to_tell(Autotuner, name, self.driver)
 
     def start(self, tuner: Any, args: Any, kwargs: Any) -> Any:
         if not isinstance(tuner.cache, Configurations):
@@ -124,7 +143,8 @@ class TunedKernels:
         number = self.numbers.setdefault((id(tuner), cache.key), len(self.numbers) + 1)
         made = None
         try:
-            for at, cache.chosen in enumerate(usable):
+            for at in range(len(usable))[:: -1 if self.is_backwards else 1]:
+                cache.chosen = usable[at]
                 self.driver.configuration(number, at)
                 made = self.original(tuner, *args, **kwargs)
         finally:

@@ -29,7 +29,8 @@ class RecordingDriver:
         self.driver.hone_record_result.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32]
         self.driver.hone_record_problem.restype = ctypes.c_char_p
         self.driver.hone_record_run_digest.restype = ctypes.c_uint64
-        self.driver.hone_record_begin.argtypes = self.driver.hone_record_operator.argtypes = [ctypes.c_char_p]
+        for takes_text in ("hone_record_begin", "hone_record_operator", "hone_record_fail"):
+            self.driver[takes_text].argtypes = [ctypes.c_char_p]
         self.driver.hone_record_finish.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint64)]
 
     def begin(self, device: dict[str, Any]) -> None:
@@ -58,6 +59,10 @@ class RecordingDriver:
         """Ends a run. Returns its digest; equal runs have equal digests."""
         self.driver.hone_record_run_end()
         return int(self.driver.hone_record_run_digest())
+
+    def fail(self, reason: str) -> None:
+        """Makes the recording incomplete, unless it is already."""
+        self.driver.hone_record_fail(reason.encode())
 
     def problem(self) -> str:
         """The first reason why the recording is incomplete; empty if there is none."""

@@ -47,10 +47,22 @@ std::uint64_t MemoryPool::take(std::uint64_t bytes) {
                                                     " bytes of private memory; the device has " +
                                                     std::to_string(reserved_) + " bytes");
   }
-  grow(at + size);
-  clear(at, size);
+  try {
+    grow(at + size);
+    clear(at, size);
+  } catch (...) {
+    shrink(needed());
+    throw;
+  }
   taken_[at] = size;
   return base_ + at;
+}
+
+/// Bytes that stay mapped: those of taken memory, and of a part of the device's memory.
+std::uint64_t MemoryPool::needed() const {
+  const std::uint64_t kept = reserved_ / kKeptPart;
+  if (taken_.empty()) return kept;
+  return std::max(kept, taken_.rbegin()->first + taken_.rbegin()->second);
 }
 
 void MemoryPool::give_back(std::uint64_t address) {
@@ -60,11 +72,9 @@ void MemoryPool::give_back(std::uint64_t address) {
   // The result is ignored: it fails only in a context that a fault has ended, and no plan follows there.
   gpu.gpuMemsetD8Async(to_address(address), 0, found->second, device_.stream);
   taken_.erase(found);
-  std::uint64_t needed = reserved_ / kKeptPart;
-  if (!taken_.empty()) needed = std::max(needed, taken_.rbegin()->first + taken_.rbegin()->second);
-  if (mapped_ > needed) {
+  if (mapped_ > needed()) {
     gpu.gpuStreamSynchronize(device_.stream);
-    shrink(needed);
+    shrink(needed());
   }
 }
 

@@ -36,6 +36,7 @@ class MemoryPool {
   void grow(std::uint64_t end);
   void add_chunk(std::uint64_t bytes);
   void shrink(std::uint64_t end);
+  std::uint64_t needed() const;
   void clear(std::uint64_t at, std::uint64_t bytes);
 
   hone_device& device_;

@@ -42,8 +42,7 @@ bool is_recorded_plan(std::string_view bytes) {
 Replay::Replay(std::unique_ptr<LoadedPlan> loaded)
     : loaded_(std::move(loaded)),
       prepared_max_(std::clamp(kGraphStepsMax / std::max<std::size_t>(loaded_->plan.run.size(), 1),
-                               kGraphsLeast, kGraphsMax)),
-      captures_(has_graphs(loaded_->device.gpu) && is_worth_a_graph(*loaded_)) {
+                               kGraphsLeast, kGraphsMax)) {
   ++loaded_->device.plans;
   for (std::size_t i = 0; i < loaded_->plan.memories.size(); ++i) {
     const Memory& memory = loaded_->plan.memories[i];
@@ -150,8 +149,10 @@ void Replay::call(const hone_buffer& buffer, const std::uint64_t* offsets) {
   Prepared& prepared = prepare(addresses_in(buffer, offsets));
   // Rationale: the driver or an operator may initialise at the first use, which must not become part of a graph.
   const bool first = !has_run_;
-  if (first && !loaded_->chosen.empty())
-    choose_configurations(*loaded_, prepared.binding.addresses);
+  if (first) {
+    if (!loaded_->chosen.empty()) choose_configurations(*loaded_, prepared.binding.addresses);
+    captures_ = has_graphs(device.gpu) && is_worth_a_graph(*loaded_);
+  }
   if (first) issue_run(*loaded_, prepared.binding);
   has_run_ = true;
   if (captures_ && prepared.graph == nullptr) capture(prepared);

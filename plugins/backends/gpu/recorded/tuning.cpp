@@ -15,10 +15,12 @@ namespace {
 using hone::plugin::Failure;
 using hone::recorded::MemoryKind;
 
-/// The fastest of these calls counts, because other processes may use the device meanwhile. Long calls are timed less often.
-constexpr int kTimedCalls = 5, kTimedCallsLeast = 3;
-constexpr double kTimedSeconds = 0.1, kLongSeconds = 0.02;
-constexpr double kHopeless = 2;  ///< times the fastest time: not timed again
+/// The fastest call of a configuration counts, because other processes may use the device meanwhile. Passes over all
+/// configurations follow each other, so that a busy moment does not hit one configuration only.
+constexpr int kPasses = 5;
+constexpr double kLongSeconds = 0.02;
+constexpr double kHopeless = 2;          ///< times the fastest time: not timed again
+constexpr std::uint64_t kFreePart = 16;  ///< 1/16 of the device's memory stays free for others
 constexpr std::uint64_t kCopyAlign = 512;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -38,8 +40,9 @@ class TimedCalls {
     const auto cache = static_cast<std::uint64_t>(loaded.device.facts.at("cache_bytes").as_int());
     std::uint64_t bytes = 0;
     for_task_memory([&](std::size_t, std::uint64_t size) { bytes += aligned(size); });
+    swept_bytes_ = 2 * cache;
+    leave_memory(bytes + swept_bytes_);
     try {
-      swept_bytes_ = 2 * cache;
       memory_ = pool_of(loaded.device).take(bytes + swept_bytes_);
       swept_ = memory_ + bytes;
       std::uint64_t at = memory_;
@@ -60,22 +63,12 @@ class TimedCalls {
   TimedCalls& operator=(const TimedCalls&) = delete;
 
   /// Seconds of a call with the chosen configurations; infinite if the device refuses it.
-  double seconds(double fastest_s) {
-    double seconds = kNever;
+  double seconds() {
     try {
-      call();  // the driver loads code at its first use
-      double spent_s = 0;
-      for (int i = 1; i <= kTimedCalls && spent_s < kTimedSeconds; ++i) {
-        const double call_s = call();
-        spent_s += call_s;
-        seconds = std::min(seconds, call_s);
-        const bool is_sure = i >= kTimedCallsLeast || spent_s > kLongSeconds;
-        if (is_sure && seconds > kHopeless * fastest_s) break;
-      }
+      return call();
     } catch (const Failure&) {
       return kNever;
     }
-    return seconds;
   }
 
  private:
@@ -85,6 +78,14 @@ class TimedCalls {
       const hone::recorded::Memory& memory = loaded_.plan.memories[i];
       if (memory.kind == MemoryKind::kTask && memory.bytes > 0) use(i, memory.bytes);
     }
+  }
+
+  /// Throws a Failure if the device would have too little memory for other processes.
+  void leave_memory(std::uint64_t bytes) const {
+    std::size_t free_bytes = 0, total = 0;
+    check(gpu_, gpu_.gpuMemGetInfo(&free_bytes, &total), "ask for free memory");
+    if (free_bytes < total / kFreePart || bytes > free_bytes - total / kFreePart)
+      hone::plugin::fail(HONE_RESOURCE_EXHAUSTED, "too little memory to time configurations");
   }
 
   void copy() {
@@ -128,23 +129,47 @@ class TimedCalls {
   gpuEvent events_[2] = {};
 };
 
+/// The fastest configuration of one autotuned kernel; the first one if none could be timed.
+std::uint32_t fastest_configuration(TimedCalls& calls, std::uint32_t count, std::uint32_t& chosen,
+                                    double end_s) {
+  std::vector<double> least_s(count, kNever);
+  std::vector<std::uint32_t> hopeful;
+  // The first call loads code, so its time counts only if it is long.
+  for (chosen = 0; chosen < count && (chosen == 0 || now_s() < end_s); ++chosen) {
+    const double seconds = calls.seconds();
+    if (seconds < kNever) hopeful.push_back(chosen);
+    if (seconds > kLongSeconds) least_s[chosen] = seconds;
+  }
+  double fastest_s = kNever;
+  for (int pass = 0; pass < kPasses && hopeful.size() > 1; ++pass) {
+    for (const std::uint32_t each : hopeful) {
+      if (now_s() >= end_s) break;
+      chosen = each;
+      least_s[each] = std::min(least_s[each], calls.seconds());
+      fastest_s = std::min(fastest_s, least_s[each]);
+    }
+    hopeful.erase(
+        std::remove_if(hopeful.begin(), hopeful.end(),
+                       [&](std::uint32_t each) { return least_s[each] > kHopeless * fastest_s; }),
+        hopeful.end());
+  }
+  const auto fastest = std::min_element(least_s.begin(), least_s.end());
+  if (*fastest < kNever) return static_cast<std::uint32_t>(fastest - least_s.begin());
+  return hopeful.empty() ? 0 : hopeful.front();
+}
+
 }  // namespace
 
 void choose_configurations(LoadedPlan& loaded, const std::vector<std::uint64_t>& addresses) {
   const double end_s = now_s() + kTuningSeconds;
   try {
     TimedCalls calls(loaded, addresses);
-    for (std::size_t kernel = 0; kernel < loaded.chosen.size(); ++kernel) {
-      std::uint32_t fastest = 0;
-      double fastest_s = kNever;
-      for (std::uint32_t i = 0; i < loaded.plan.tuned[kernel] && now_s() < end_s; ++i) {
-        loaded.chosen[kernel] = i;
-        const double seconds = calls.seconds(fastest_s);
-        if (seconds >= fastest_s) continue;
-        fastest = i;
-        fastest_s = seconds;
-      }
-      loaded.chosen[kernel] = fastest;
+    const std::size_t count = loaded.chosen.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const double now = now_s();
+      const double of_kernel_s = std::max(end_s - now, 0.0) / static_cast<double>(count - i);
+      loaded.chosen[i] =
+          fastest_configuration(calls, loaded.plan.tuned[i], loaded.chosen[i], now + of_kernel_s);
     }
   } catch (const Failure&) {  // there is too little memory
   }
