@@ -77,7 +77,7 @@ def refuse_to_tell(tuner_class: Any, name: str, driver: RecordingDriver) -> None
 
 
 class TunedKernels:
-    """Replaces Triton's autotuner in this process. In each recorded call, numbers the pairs of an autotuner and a key."""
+    """Replaces Triton's autotuner in this process. Each recorded call numbers pairs of an autotuner and a key."""
 
     def __init__(self, driver: RecordingDriver) -> None:
         self.driver = driver
