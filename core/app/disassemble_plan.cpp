@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-/// Enables the interpreter of the configuration. It needs no torch, so that of plugins will do.
+/// Uses the backend's interpreter, or else plugins.python. The interpreter needs no torch.
 Status use_any_interpreter(const Config& config, EvaluatorOptions& options) {
   const BackendConfig* device = device_config(config, config.backend);
   const std::string& own = device != nullptr ? device->python : config.cpu.python;

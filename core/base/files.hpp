@@ -23,7 +23,7 @@ Result<std::string> read_text(const std::filesystem::path& path, std::size_t byt
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// A text that changes if the file is written or replaced, or if its permissions change; empty: there is no file. It
-/// has no character with a meaning in a URI.
+/// has only digits and dots, so it needs no escapes in a URI.
 std::string file_version(const std::filesystem::path& path);
 
 /// Bytes that this process may still write to the file system of a folder.

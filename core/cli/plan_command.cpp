@@ -47,13 +47,13 @@ class PlanCommand : public Command {
                  save_);
     config_.declare(options);
     options.flag(
-        {.name = "--sass", .doc = "also print the machine code of kernels that are not torch's"},
+        {.name = "--sass", .doc = "also print the machine code of all kernels except torch's"},
         sass_);
     options.flag({.name = "--json", .doc = "print JSON"}, json_);
   }
 
   int run(Terminal& terminal) override {
-    // A saved plan needs a configuration only for the interpreter.
+    // A saved plan needs a configuration only with --sass, for the interpreter.
     if (is_saved() && !sass_) return report_saved(terminal, {});
     auto loaded = load_config(config_.file, config_.sets);
     if (!loaded) return config_.fail(terminal, loaded.error());

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t kKernelNameMax = 1000;
 
-/// Opcodes that the mix has, in its order. Before them come those of tensor cores, whose names end with "MMA".
+/// Opcodes of the mix, in order. Opcodes of tensor cores, whose names end with "MMA", come first.
 constexpr std::string_view kMixed[] = {
     "FFMA",  "FADD", "FMUL",    "DFMA",    "DADD",   "DMUL",   "HFMA2", "HADD2",
     "HMUL2", "MUFU", "UTMALDG", "UTMASTG", "UBLKCP", "LDGSTS", "LDG",   "STG",
     "RED",   "REDG", "ATOM",    "ATOMG",   "LDS",    "STS",    "LDSM",  "STSM",
     "ATOMS", "LDL",  "STL",     "SHFL",    "BAR",    "SYNCS",  "BRA",   "CALL"};
 
-/// The demangled name. It can be far longer than the name in the image.
+/// The demangled name, shortened because it can be far longer than the name in the image.
 std::string kernel_name(const KernelCode& kernel) {
   return cut_end(readable_name(kernel.name), kKernelNameMax);
 }
@@ -55,7 +55,7 @@ std::string opcode_mix(const MachineCode& code) {
 void print_sass(Terminal& terminal, const std::vector<KernelCode>& kernels) {
   if (kernels.empty()) {
     terminal.line();
-    terminal.line("no machine code: all kernels of the plan are torch's");
+    terminal.line("no machine code: the plan has no kernels except torch's");
   }
   for (const KernelCode& kernel : kernels) {
     terminal.line();

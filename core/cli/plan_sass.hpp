@@ -15,7 +15,7 @@ void print_sass(Terminal& terminal, const std::vector<KernelCode>& kernels);
 /// The same as a list of maps.
 Value sass_value(const std::vector<KernelCode>& kernels);
 
-/// "4 HGMMA, 8 LDG, 2 STG, 1 BAR": opcodes that say how a kernel computes and what it accesses.
+/// "4 HGMMA, 8 LDG, 2 STG, 1 BAR": opcodes that show how a kernel computes and which memory it accesses.
 std::string opcode_mix(const MachineCode& code);
 
 }  // namespace hone

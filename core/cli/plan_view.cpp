@@ -211,7 +211,7 @@ void print_plan(Terminal& terminal, const recorded::Plan& plan, std::size_t byte
                 counted_text(static_cast<std::int64_t>(plan.streams), "stream"));
   if (!plan.tuned.empty())
     terminal.line(counted_text(static_cast<std::int64_t>(plan.tuned.size()), "autotuned kernel") +
-                  ": a call runs one configuration of each, the fastest on the device");
+                  ": calls run the configuration that is fastest on the device");
 }
 
 }  // namespace hone

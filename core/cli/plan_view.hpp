@@ -15,7 +15,7 @@ void print_plan(Terminal& terminal, const recorded::Plan& plan, std::size_t byte
 /// The same as a map.
 Value plan_value(const recorded::Plan& plan, std::size_t bytes);
 
-/// "scale(float*, int)" for a mangled name.
+/// The demangled name, such as "scale(float*, int)"; other names unchanged.
 std::string readable_name(const std::string& name);
 
 }  // namespace hone

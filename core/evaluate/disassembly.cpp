@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-// A listing has about 90 bytes an instruction. The largest kernels have some ten thousand.
+// A listing has about 90 bytes for each instruction. The largest kernels have tens of thousands.
 constexpr std::int64_t kListingBytesMax = std::int64_t{16} << 20;
 constexpr std::int64_t kListingsBytesMax = std::int64_t{64} << 20;
 constexpr std::size_t kHeadBytesMax = std::size_t{1} << 20;  // the answer's first line
@@ -77,7 +77,7 @@ Result<std::string> ask_disassembler(Launcher& launcher, const EvaluatorOptions&
   return ask_interpreter(launcher, options, question, artifact);
 }
 
-/// What is known of one image.
+/// The code and the facts of one image.
 struct ImageCode {
   std::string problem;
   std::map<std::string, MachineCode, std::less<>> code;

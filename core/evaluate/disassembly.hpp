@@ -1,4 +1,4 @@
-// The machine code of a recorded plan's kernels, from nvdisasm in a builder's jail.
+// The machine code of a recorded plan's kernels, from nvdisasm in a builder's sandbox.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,16 @@ namespace hone {
 /// A kernel of a plan. All members come from the submission's process.
 struct KernelCode {
   std::string name;     ///< as in the plan
-  std::string problem;  ///< why it has no code; empty: it has
-  /// As the image states them; 0 if it is no cubin. `shared_bytes`: static. `local_bytes`: of the stack, for each thread.
+  std::string problem;  ///< why it has no code; empty: it has code
+  /// As the image states them; 0 if it is no cubin. `shared_bytes`: static. `local_bytes`: stack frame of each
+  /// thread.
   std::int64_t registers = 0, shared_bytes = 0, local_bytes = 0;
   MachineCode code;
 };
 
 /// The kernels that the plan launches and that are not torch's, each once, in the order of their first launch.
-/// Starts an interpreter, which needs no torch. An Error: no kernel could be disassembled; failed_precondition: there is
-/// no nvdisasm.
+/// Starts an interpreter, which needs no torch. An Error: no kernel could be disassembled; failed_precondition: there
+/// is no nvdisasm.
 Result<std::vector<KernelCode>> disassemble(Launcher& launcher, const EvaluatorOptions& options,
                                             const recorded::Plan& plan);
 

@@ -26,8 +26,9 @@ void add_work(const recorded::Plan& plan, const recorded::Step& step, Witnessed&
   }
 }
 
-/// The work of an autotuned kernel, whichever configuration is chosen. Throws a Failure if they start different kernels of
-/// the submission. Of torch's kernels, which only some of them may start (to clear a buffer), all count.
+/// The work of an autotuned kernel, whichever configuration is chosen. Throws a Failure if configurations start
+/// different kernels of the submission. Torch's kernels may differ (some clear a buffer): the largest number of each
+/// counts.
 Witnessed work_of_configurations(const std::vector<Witnessed>& configurations) {
   Witnessed work = configurations.front();
   for (const Witnessed& each : configurations) {
@@ -41,8 +42,8 @@ Witnessed work_of_configurations(const std::vector<Witnessed>& configurations) {
   return work;
 }
 
-/// The kernels and operators of one call. Rationale: they say whose work was timed, and the process that replays the plan
-/// chooses configurations later. So the work may not depend on them.
+/// The kernels and operators of one call. Rationale: they show whose work was timed. The process that replays the plan
+/// chooses configurations later, so this work must not depend on the choice.
 Witnessed work_of(const recorded::Plan& plan) {
   Witnessed work;
   std::vector<std::vector<Witnessed>> tuned;

@@ -8,7 +8,7 @@
 //           /*0000*/              @!P0 BRA `(.L_x_0) ;
 //   .L_x_0:
 //
-// The file that nvdisasm reads is hostile: names in it may contain line ends, and thus begin any line. A forged line
+// The image that nvdisasm reads is untrusted: its names may contain line ends, so any line can be forged. A forged line
 // changes only the text of its own image.
 #include "examine/machine_code.hpp"
 

@@ -25,7 +25,7 @@ inline Error damaged_journal(std::string message) {
 inline Error in_journal(const std::filesystem::path& path, const Error& error) {
   return error.in("journal " + path.string());
 }
-/// The result. Its error, if any, begins with the journal's path.
+/// The same result; an error gets the prefix "journal PATH: ".
 template <typename T>
 Result<T> in_journal(const std::filesystem::path& path, Result<T> result) {
   if (!result) return in_journal(path, result.error());

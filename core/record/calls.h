@@ -34,8 +34,8 @@ int hone_record_result(uint64_t address, uint64_t bytes, uint32_t argument);
  * "sizes", "strides"}], "results": [indices of tensors], "stream": handle, default 0}. */
 int hone_record_operator(const char* call_json);
 
-/* The work of a run from now on belongs to a configuration (from 0) of an autotuned kernel (from 1), and a
- * plan's user chooses one of them. 0, 0: the work is always done. */
+/* Assigns further work of a run to a configuration (from 0) of an autotuned kernel (from 1). The process that
+ * replays the plan chooses one configuration. 0, 0: the work always runs. */
 int hone_record_configuration(uint32_t tuned, uint32_t configuration);
 
 int hone_record_run_begin(void);

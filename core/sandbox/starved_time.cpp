@@ -55,7 +55,7 @@ double StarvedAccount::delay_of(const ThreadSample& seen, double passed_s) {
   thread.uncounted_s -= counted_s;
   if (!seen.ready)
     thread.pending_s = 0;
-  else if (!waits)  // it got a core, so delays from before this interval are counted
+  else if (!waits)  // it had a core, so the kernel has counted delays of earlier intervals
     thread.pending_s =
         std::max(passed_s - ran_s - std::max(counted_s - thread.pending_s, 0.0), 0.0);
   return counted_s;

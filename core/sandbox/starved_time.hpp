@@ -16,8 +16,8 @@ class StarvedAccount {
   void add(const ProcessSample& seen);
   /// Starved time in seconds. halted_s(): the part in which the machine stood still or waited for memory.
   double seconds() const;
-  /// The process' own time in seconds up to the last observation, at least: also without delays that the kernel
-  /// may not have counted yet, and without what is unknown of the time before the first observation.
+  /// A lower bound of the process' own time in seconds, up to the last observation. It leaves out delays that the
+  /// kernel may not have counted yet, and unknown time before the first observation.
   double own_s() const;
   double halted_s() const { return halted_s_; }
 
@@ -27,7 +27,7 @@ class StarvedAccount {
     double delayed_s = 0;  ///< counted so far: the kernel's run delay, and the wait since then
     double uncounted_s =
         0;  ///< since begin(): neither running nor counted yet; the kernel may count it later
-    double pending_s = 0;  ///< the part of it in which the thread may be waiting for its next turn
+    double pending_s = 0;  ///< the part of it that may be a wait for the next turn
   };
   double delay_of(const ThreadSample& seen, double passed_s);
   double starved_s(double delayed_s) const;
@@ -38,7 +38,7 @@ class StarvedAccount {
   double ran_s_ = 0;      ///< processor time of all threads
   double delayed_s_ = 0;  ///< some thread was ready and had no core
   double pending_s_ = 0;  ///< delay that the kernel may count with the next turn of a thread
-  double unknown_s_ = 0;  ///< before the first observation: neither running nor halted
+  double unknown_s_ = 0;  ///< time before the first observation, neither running nor halted
   double others_s_ = 0;   ///< core time that other processes used on its cores
   double idle_s_ = 0;     ///< idle time of its cores, of each on average
   double halted_s_ = 0;   ///< the machine stood still, or waited for memory
@@ -57,8 +57,9 @@ class StarvedTime {
   void begin();
   void sample();
   double seconds() const { return account_.seconds(); }
-  /// The process' own time since begin(), at least. All that it follows from was seen at the same moment, so a
-  /// limit on it holds even if this thread had no core either. Without a process: elapsed time.
+  /// A lower bound of the process' own time since begin(); 0 before the first observation. Elapsed time, delays and
+  /// processor time are of the same observation, so a limit is right even if this thread had no core, either.
+  /// Without a process: elapsed time.
   double own_s() const;
   double halted_s() const { return account_.halted_s(); }
   /// Processor time since begin().

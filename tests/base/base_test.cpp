@@ -104,7 +104,7 @@ TEST_F(Files, ScratchFolder_IsRemovedWithItsOwner) {
   EXPECT_FALSE(ScratchFolder::make(folder_ / "none"));
 }
 
-TEST_F(Files, Version_OfAReplacedOrChangedFile_IsAnother) {
+TEST_F(Files, Version_ReplacedOrChangedFile_Differs) {
   namespace fs = std::filesystem;
   const fs::path file = folder_ / "a file";
   EXPECT_EQ(file_version(file), "");

@@ -218,7 +218,7 @@ def test_the_log_says_once_that_requests_wait_for_the_server(
         assert said() == []
         step = pool.submit(episode.step, "x")
         wait_until(lambda: len(said()) == 1)
-        time.sleep(0.5)  # the watch looks again
+        time.sleep(0.5)  # the watch polls again
         second = ScriptedServer(first.port)
         try:
             second.incarnation, second.episodes = first.incarnation, first.episodes

@@ -1,4 +1,4 @@
-// Listings of nvdisasm: their text is printable whatever the image was, and its lines are those that are counted.
+// Reads listings of nvdisasm. The text is printable whatever the image was, and each counted instruction has a line.
 #include <algorithm>
 
 #include "examine/machine_code.hpp"

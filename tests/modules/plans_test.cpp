@@ -231,7 +231,7 @@ const std::vector<PlanAttack> kForgedPlans = {
            }
            plan.memories[kPlanNote].last = 2;
          }},
-    // The process that replays the plan chooses the second configuration, because it is faster: one thread of 128.
+    // The process that replays the plan chooses the second configuration, because it is faster: one thread, not 128.
     {.name = "choose_a_wrong_configuration",
      .expected = kOutIsWrong,
      .forge =

@@ -31,7 +31,7 @@ def matmul(a, b, out, depth, width, size: tl.constexpr):
 
 
 class Tensor:
-    """What Triton needs of a tensor: an address and a type."""
+    """A tensor for Triton: an address and a type."""
 
     def __init__(self, address: int, dtype: str) -> None:
         self.address, self.dtype = address, dtype

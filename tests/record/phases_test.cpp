@@ -134,11 +134,11 @@ RECORD_TEST(Phases, TooManyConfigurations_AreAProblem) {
   begin_run();
   EXPECT_EQ(begin_configuration(16, 127), 1);
   EXPECT_EQ(begin_configuration(17, 0), 0);
-  EXPECT_EQ(problem(), "more than 16 autotuned kernels, or 128 configurations of one");
+  EXPECT_EQ(problem(), "more than 16 autotuned kernels, or more than 128 configurations of one");
 }
 
-/// Launches a kernel with one struct of `words`, of which those at `addresses` are the address `x`. An instruction names
-/// each word.
+/// Launches a kernel with one struct of `words`; those at `addresses` are the address `x`. An instruction names each
+/// word.
 std::uint64_t digest_with(std::vector<std::uint32_t> words,
                           const std::vector<std::size_t>& addresses, std::uint64_t x) {
   const std::size_t bytes = words.size() * 4;

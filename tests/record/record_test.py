@@ -157,7 +157,7 @@ class Modules(unittest.TestCase):
         self.assertEqual((found["problem"], found["same"]), ("", False), found)
 
     def test_a_module_that_reads_the_choice(self) -> None:
-        self.assertEqual(self.recorded_without_torch("told")["problem"], "reads the choice of an autotuner")
+        self.assertEqual(self.recorded_without_torch("reading")["problem"], "reads the choice of an autotuner")
 
 
 if __name__ == "__main__":

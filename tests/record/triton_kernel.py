@@ -1,6 +1,6 @@
-"""Records one Triton kernel without torch, as it is and with an autotuner: prints the driver's problem and the plan.
+"""Records one Triton kernel without torch, with or without an autotuner. Prints the driver's problem and the plan.
 
-python triton_kernel.py plain|tuned|told|leaking
+python triton_kernel.py plain|tuned|reading|leaking
 """
 
 import ctypes
@@ -39,7 +39,7 @@ class Tensor:
 
 
 class Driver:
-    """What TunedKernels needs of hone's recording driver."""
+    """The part of hone's recording driver that TunedKernels uses."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -59,7 +59,7 @@ def kernel_of(kind: str) -> object:
 
 
 def shown(step: dict[str, object]) -> list[object]:
-    """Whose step it is, from 0, and which of its configurations; the blocks of its grid."""
+    """The step's autotuned kernel and configuration, both from 0, and the number of blocks of its grid."""
     return [step.get("tuned"), step.get("configuration"), step["grid"][0]]  # type: ignore[index]
 
 
@@ -86,7 +86,7 @@ def main() -> int:
         tensors = [Tensor(driver.hone_record_task_memory(number, 4096)) for number in range(3)]
         if run == 0:  # the setup
             kernel[grid](*tensors, 1000, **fixed)
-            if kind == "told":
+            if kind == "reading":
                 kernel.best_config  # noqa: B018
             continue
         driver.hone_record_run_begin()

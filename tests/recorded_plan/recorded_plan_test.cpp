@@ -97,7 +97,7 @@ struct Mistake {
 };
 
 const Mistake kMistakes[] = {
-    {"version", 1, "recorded plan: version: expected 2, found 1"},
+    {"version", 1, "recorded plan: version: expected 2, found 1; record the module again"},
     {"architecture", "", "recorded plan: architecture: expected 1 to 32 of them, found 0"},
     {"extra", 1, "recorded plan: unknown key 'extra'"},
     {"images/0/bytes", "text", "recorded plan/images/0: bytes: expected bytes, found string"},

@@ -98,11 +98,11 @@ TEST(StarvedAccount, ThreadWithAShareOfACore_IsStarvedForTheRest) {
     for (const int wait_ms : {7, 24, 26, 36, 90}) expect_all_waits_count(run_ms, wait_ms);
 }
 
-/// The watching process had no core, either, so it looks late.
+/// The watching process had no core, either, so it samples late.
 TEST(StarvedAccount, DelayThatTheKernelHasYetToCount_IsNotOwnTime) {
   const std::vector<ProcessSample> moments{
       moment(0, 0, {thread(0, 0, true, 1)}),
-      moment(0.2, 0.05, {thread(0.05, 0.01, true, 2)}),     // it waits since 0.06
+      moment(0.2, 0.05, {thread(0.05, 0.01, true, 2)}),     // it has waited since 0.06
       moment(0.3, 0.05, {thread(0.05, 0.01, true, 2)}),     // still
       moment(0.32, 0.06, {thread(0.06, 0.26, true, 3)}),    // it got its core at 0.31
       moment(0.42, 0.06, {thread(0.06, 0.26, false, 3)})};  // it sleeps
@@ -117,7 +117,7 @@ TEST(StarvedAccount, DelayThatTheKernelHasYetToCount_IsNotOwnTime) {
 }
 
 TEST(StarvedAccount, SleepBetweenLooks_IsOwnTimeFromTheNextLook) {
-  // It is ready at each look, and has slept almost all the time since the one before.
+  // It is ready at each sample, and has slept for almost all the time since the last one.
   std::vector<ProcessSample> moments;
   for (int i = 0; i <= 40; ++i) {
     const double ran_s = 0.001 * i;
@@ -461,7 +461,7 @@ TEST(StarvedTime, NoProcess_HasElapsedTimeAsItsOwn) {
   EXPECT_GE(starved.own_s(), 0.002);
 }
 
-TEST(StarvedTime, LookThatComesTooLate_BlamesNobody) {
+TEST(StarvedTime, LateSample_WaitForACoreIsNotOwnTime) {
   Children children;
   const pid_t process = children.start(19, work);
   for (int i = 0; i < 2; ++i) children.start(0, work);

@@ -14,7 +14,7 @@
 
 namespace hone::inline client_api {
 
-/// A request's wait for a lost server, in monotonic nanoseconds. INT64_MAX: without end.
+/// A request's wait for a lost server, in monotonic nanoseconds. INT64_MAX: no limit.
 struct ServerWait {
   std::int64_t since_ns = 0, until_ns = 0;
 };

@@ -188,7 +188,7 @@ Value Client::hello() const { return impl_->engine().hello(); }
 
 bool Client::is_served() const { return impl_->engine().is_served(); }
 
-std::optional<WaitForServer> Client::wait_for_server() const {
+std::optional<WaitForServer> Client::server_wait() const {
   const std::optional<ServerWait> wait = impl_->engine().server_wait();
   if (!wait) return {};
   const std::int64_t now_ns = monotonic_ns();

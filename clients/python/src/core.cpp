@@ -281,9 +281,9 @@ class Connection {
     return client && client->is_served();
   }
 
-  std::optional<std::pair<double, double>> wait_for_server() const {
+  std::optional<std::pair<double, double>> server_wait() const {
     const auto client = this->client();
-    const auto wait = client ? client->wait_for_server() : std::nullopt;
+    const auto wait = client ? client->server_wait() : std::nullopt;
     if (!wait) return std::nullopt;
     return std::pair(wait->waited_s, wait->left_s);
   }
@@ -381,7 +381,7 @@ PYBIND11_MODULE(_core, module) {
       .def_property_readonly("failure", &Connection::failure)
       .def_property_readonly("closed", &Connection::closed)
       .def_property_readonly("served", &Connection::served)
-      .def_property_readonly("wait_for_server", &Connection::wait_for_server)
+      .def_property_readonly("server_wait", &Connection::server_wait)
       .def("hello", &Connection::hello)
       .def("submit", &Connection::submit, py::arg("verb"), py::arg("body"),
            py::arg("timeout") = std::nullopt, py::arg("completions") = nullptr, py::arg("tag") = 0,

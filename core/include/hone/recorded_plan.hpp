@@ -162,13 +162,13 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Memory> memories;
   std::uint32_t streams = 1, events = 0;
-  /// Of each autotuned kernel, the number of its configurations. Who replays the plan chooses one of them.
+  /// The number of configurations of each autotuned kernel. The process that replays the plan chooses one of them.
   std::vector<std::uint32_t> tuned;
   std::vector<Step> setup;  ///< runs once, when the plan is loaded; uses no tensors of the task
   std::vector<Step> run;    ///< runs at every call
 };
 
-/// Whether a step runs. `chosen`: of each autotuned kernel, a configuration.
+/// Whether a step runs. `chosen`: the configuration of each autotuned kernel.
 inline bool runs(const Step& step, const std::vector<std::uint32_t>& chosen) {
   return step.tuned == 0 || chosen[step.tuned - 1] == step.configuration;
 }

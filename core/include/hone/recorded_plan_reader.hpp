@@ -27,8 +27,8 @@ class PlanReader {
   Plan read() {
     Reader r(root_, "recorded plan");
     if (const std::int64_t version = r.integer("version", 0, fields::kMax); version != kVersion) {
-      r.mistake("version",
-                "expected " + fields::text(kVersion) + ", found " + fields::text(version));
+      r.mistake("version", "expected " + fields::text(kVersion) + ", found " +
+                               fields::text(version) + "; record the module again");
     }
     plan_.architecture = fields::name(r, "architecture", 32);
     steps_ = static_cast<std::int64_t>(r.array("run").size());

@@ -110,7 +110,7 @@ class PlanWriter {
   void write(const Step& step) {
     std::visit([&](const auto& work) { write(work, step); }, step.work);
   }
-  /// Begins a step's map, which has `members` members besides those that every step has.
+  /// Begins a step's map, which has `members` members in addition to the common ones.
   void begin(std::string_view what, const Step& step, std::size_t members) {
     pack_.map(members + (step.tuned != 0 ? 4 : 2));
     text("do", what);

@@ -51,7 +51,7 @@ HONE_RECORD_API int cuGetErrorString(int status, const char** text) {
   return found != nullptr ? kOk : kInvalidValue;
 }
 
-// The driver that records logs nothing, so no callback is ever called.
+// The recording driver logs nothing, so it never calls the callback.
 HONE_RECORD_API int cuLogsRegisterCallback(void* callback, void*, void** handle) {
   if (handle != nullptr) *handle = callback;
   return kOk;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kText = ".text.", kShared = ".nv.shared.", kInfo = ".nv.info";
 constexpr std::string_view kConstantSection = ".nv.constant3";
-/// With this section, the sections of the kernels' shared memory include what the system reserves in each block (sm_90
-/// and newer).
+/// If a cubin has this section, the shared-memory sections of its kernels include the bytes that the system reserves in
+/// each block (sm_90 and newer).
 constexpr std::string_view kReservedShared = ".nv.shared.reserved.0";
 constexpr std::uint64_t kReservedSharedBytes = 1024;
 constexpr std::uint32_t kParametersMax = 4096;  // of one kernel; the hardware's limit is 32 KiB

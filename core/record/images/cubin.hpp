@@ -20,7 +20,7 @@ struct CubinKernel {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t registers = 32;
   std::uint32_t block_threads_max = 1024;
-  std::uint32_t shared_bytes = 0;  ///< static, without what the system reserves
+  std::uint32_t shared_bytes = 0;  ///< static, without the bytes that the system reserves
   std::uint32_t local_bytes = 0;
   /// For each 4-byte word of the parameters: whether an instruction names it. Empty: unknown.
   /// Rationale: struct members that a program never sets differ between equal launches. A kernel may

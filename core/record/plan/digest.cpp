@@ -45,7 +45,7 @@ std::uint32_t word_at(const std::string& bytes, std::size_t at) {
   return word;
 }
 
-constexpr std::size_t kTorchDims = 25;  // most dimensions in structs of torch's kernels
+constexpr std::size_t kTorchDims = 25;  // maximum of dimensions in structs of torch's kernels
 
 bool has_address(const recorded::Launch& launch, std::size_t at) {
   return std::any_of(launch.addresses.begin(), launch.addresses.end(),
@@ -56,8 +56,8 @@ void clear(std::string& bytes, std::size_t from, std::size_t to) {
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), to - from, '\0');
 }
 
-/// torch's TensorInfo: an address, sizes and strides for 25 dimensions, and the number of dimensions. Words of dimensions
-/// that the tensor lacks are never set, though the kernel's instructions name them.
+/// Clears unused words of torch's TensorInfo: an address, sizes and strides for 25 dimensions, and the number of
+/// dimensions. torch never sets the words of dimensions that the tensor lacks, but the kernel's instructions name them.
 void clear_unused_of_tensor_info(recorded::Launch& launch, const Parameter& parameter) {
   std::string& bytes = launch.parameters;
   for (const std::size_t width : {sizeof(std::uint32_t), sizeof(std::uint64_t)}) {
@@ -72,8 +72,8 @@ void clear_unused_of_tensor_info(recorded::Launch& launch, const Parameter& para
   }
 }
 
-/// The same for torch's OffsetCalculator, with which a parameter begins: the number of dimensions, divisors for 25
-/// dimensions, and the strides of each operand for 25 dimensions. The operands' addresses follow.
+/// torch's OffsetCalculator at the beginning of a parameter: the number of dimensions, divisors for 25 dimensions, and
+/// the strides of each operand for 25 dimensions. The operands' addresses follow.
 class OffsetCalculator {
  public:
   OffsetCalculator(recorded::Launch& launch, const Parameter& parameter)
@@ -90,7 +90,8 @@ class OffsetCalculator {
       if (has_addresses(launch)) dims_ = dims;
     }
   }
-  /// Does nothing if it is none: if a divisor's magic number or an operand's address is missing.
+  /// Clears the words of unused dimensions. Does nothing if the parameter is another struct: if a divisor's magic
+  /// number or an operand's address is missing.
   void clear_unused() {
     if (dims_ == 0) return;
     clear(bytes_, begin_ + kCount + dims_ * kDivisor, begin_ + kStrides);
@@ -102,7 +103,7 @@ class OffsetCalculator {
   static constexpr std::size_t kCount = 4, kDivisor = 12, kOperandsMax = 8;
   static constexpr std::size_t kStrides = kCount + kTorchDims * kDivisor;
 
-  /// A divisor, the magic number with which a product and a shift replace the division, and the shift.
+  /// Whether torch's IntDivider is here: a divisor, and the magic number and shift that replace the division.
   bool is_divisor(std::size_t at) const {
     const std::uint64_t divisor = word_at(bytes_, at), shift = word_at(bytes_, at + 8);
     if (divisor == 0 || shift > 31 || std::uint64_t{1} << shift < divisor) return false;
@@ -121,7 +122,7 @@ class OffsetCalculator {
 
   std::string& bytes_;
   std::size_t begin_, operands_ = 0;
-  std::uint32_t dims_ = 0;  ///< 0: it is none
+  std::uint32_t dims_ = 0;  ///< 0: the parameter is another struct
 };
 
 void clear_leftovers(const Memories& memories, recorded::Launch& launch,
@@ -138,8 +139,8 @@ void clear_leftovers(const Memories& memories, recorded::Launch& launch,
   });
 }
 
-/// Sorts the steps of an autotuned kernel that follow each other by their configurations. Rationale: they may have been
-/// recorded in any order.
+/// Sorts consecutive steps of an autotuned kernel by configuration. Rationale: one of the two compared calls starts
+/// them in reverse order.
 void sort_configurations(std::vector<recorded::Step>& run) {
   for (auto first = run.begin(); first != run.end();) {
     const auto last = std::find_if(

@@ -90,7 +90,7 @@ std::vector<bool> memory_from_before(const std::vector<recorded::Step>& run,
   std::vector<bool> from_before(recording.memories.count()), seen(recording.memories.count());
   for (const recorded::Step& step : run) {
     const Touched touched = touched_by(step, recording);
-    if (step.tuned == 0) {  // other configurations may read what was there before
+    if (step.tuned == 0) {  // another configuration may read the earlier contents
       for (const MemoryId id : touched.replaces) seen[id] = true;
     }
     for (const auto* ids : {&touched.reads, &touched.writes}) {

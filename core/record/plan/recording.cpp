@@ -18,7 +18,7 @@ static_assert(recorded::kStepsMax == 16384);
 constexpr auto kTunedMax = static_cast<std::uint32_t>(recorded::kTunedMax);
 constexpr auto kConfigurationsMax = static_cast<std::uint32_t>(recorded::kConfigurationsMax);
 constexpr std::string_view kTooMuchTuned =
-    "more than 16 autotuned kernels, or 128 configurations of one";
+    "more than 16 autotuned kernels, or more than 128 configurations of one";
 static_assert(recorded::kTunedMax == 16 && recorded::kConfigurationsMax == 128);
 constexpr std::string_view kTunedOperator = "an autotuned kernel calls an operator of torch";
 constexpr std::string_view kTooManyBytes = "copies more than 256 MiB from the host";
@@ -35,7 +35,7 @@ bool orders_streams(const recorded::Step& step) {
          std::holds_alternative<recorded::Wait>(step.work);
 }
 
-/// A run that becomes setup does the work of the first configurations only.
+/// Keeps only the first configurations of a run that becomes part of the setup.
 void keep_first_configurations(std::vector<recorded::Step>& steps) {
   std::erase_if(steps, [](const recorded::Step& step) { return step.configuration != 0; });
   for (recorded::Step& step : steps) step.tuned = 0;

@@ -49,8 +49,7 @@ class Recording {
   void fail(std::string_view reason);
   const std::string& problem() const { return problem_; }
 
-  /// Steps of a run from now on belong to this configuration of an autotuned kernel (recorded::Step::tuned). 0: to
-  /// none.
+  /// Assigns further steps of a run to this configuration of an autotuned kernel (recorded::Step::tuned). 0: to none.
   void begin_configuration(std::uint32_t tuned, std::uint32_t configuration);
 
   /// Records work on the stream with this Stream::id.

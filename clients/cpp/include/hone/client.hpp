@@ -115,7 +115,7 @@ struct Action {
   std::string language;  ///< of `code`; empty: the task's
 };
 
-/// Of the request that has waited longest for a lost server.
+/// The longest current wait of a request for a lost server.
 struct WaitForServer {
   double waited_s = 0;
   double left_s = 0;  ///< then it fails; infinite: reconnect_timeout_s sets no limit
@@ -165,8 +165,9 @@ class Client {
   /// Whether the server takes new requests now: connected, greeted, all episodes resumed, and not
   /// shutting down. False after fork().
   bool is_served() const;
-  /// nullopt: no request waits for a lost server, or this is a fork. Requests of the control endpoint do not count.
-  std::optional<WaitForServer> wait_for_server() const;
+  /// The longest wait for a lost server; does not wait itself. nullopt: no request waits, or this
+  /// process is a fork. Requests on the control endpoint do not count.
+  std::optional<WaitForServer> server_wait() const;
   /// Environments and tasks, or one task where `task` is given.
   Result<Value> describe(const std::string& task = {}, const std::string& split = {});
   Result<Episode> reset(const ResetOptions& options);

@@ -1,4 +1,4 @@
-"""Logs that requests wait for a lost server; for connections to one server."""
+"""Logs when requests wait for a lost server. Used for connections to a single server."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import weakref
 
 from . import _core
 
-#: Time that a request waits for a lost server until the log has a warning (s).
+#: Wait of a request for a lost server after which a warning is logged (s).
 WARN_S = 5.0
-#: Time between two looks at the connection (s).
+#: Polling interval of the connection (s).
 WATCH_S = 1.0
 
 _log = logging.getLogger("hone.client")
@@ -32,7 +32,7 @@ def _watch(of: weakref.ref[_core.Connection]) -> None:
         connection = of()
         if connection is None or connection.closed:
             return
-        wait = connection.wait_for_server
+        wait = connection.server_wait
         if warned and connection.served:
             _log.info("server %s answers now", connection.endpoint)
             warned = False

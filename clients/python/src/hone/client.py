@@ -40,10 +40,10 @@ class Client(ClientVerbs[Episode], Blocking):
 
     A lost connection is restored: open episodes are resumed and unanswered requests sent again.
     While no server is there, a request waits ``reconnect_timeout`` seconds and then raises
-    ``Unavailable``; requests work again once the server is back. After 5 s of waiting, the logger
-    ``hone.client`` has a warning with the server's address and the end of the wait. A request
-    to a full server is repeated until the request's timeout. A client does not survive
-    ``os.fork``: connect in the child.
+    ``Unavailable``; requests work again once the server is back. If a request has waited for 5 s,
+    a client of one server logs a warning (logger ``hone.client``) with the server's address and
+    the time at which the wait ends. A request to a full server is repeated until the request's
+    timeout. A client does not survive ``os.fork``: connect in the child.
     """
 
     def __enter__(self) -> Client:

@@ -6,10 +6,10 @@ FOLDER…: the folders that the process may read.
 
 The artifact is a line of JSON, then the images. The line has "sizes", the bytes of each image, and two limits:
 "listing_bytes_max" of one listing and "bytes_max" of all. The answer is a line of JSON, then the listings. The line has
-"problem": the reason why there is no listing at all, or "". "listings" has the "bytes" of each, and its "problem".
+"problem": the reason why there are no listings, or "". "listings" has the "bytes" of each, and its "problem".
 
 The images come from a submission's process. nvdisasm may crash, never end, or need any amount of memory. Each image
-therefore gets a process with limits of its own, so that a bad image spoils no other. The answer is not trusted.
+therefore gets a process with its own limits, so that a bad image does not affect others. The answer is not trusted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def numbers_in(path: str) -> list[int]:
 
 
 def places() -> list[str]:
-    """The files that may be nvdisasm: Triton's, those of toolkits, newest first, and those on PATH."""
+    """Possible paths of nvdisasm: in Triton's package, in CUDA toolkits (newest first), and on the sandbox's PATH."""
     found = importlib.util.find_spec("triton")  # imports nothing
     folders = [
         os.path.join(folder, "backends/nvidia/bin") for folder in (found and found.submodule_search_locations) or []
@@ -58,7 +58,8 @@ def reason_of(status: int, errors: str) -> str:
     """Why nvdisasm failed. Its errors may be any text."""
     if status < 0:
         return (
-            f"{TOOL} ended with signal {-status}; it has {SECONDS_MAX} s and {MEMORY_BYTES_MAX >> 20} MiB for an image"
+            f"{TOOL} ended with signal {-status}; its limits for an image are {SECONDS_MAX} s of processor time "
+            f"and {MEMORY_BYTES_MAX >> 20} MiB of memory"
         )
     lines = [line for line in errors.splitlines() if line.strip() and " warning " not in line]
     return lines[-1] if lines else f"{TOOL} ended with status {status}"
@@ -91,8 +92,8 @@ def answer_to(artifact: bytes, _: dict[str, Any]) -> bytes:
     tool = next((place for place in places() if os.access(place, os.X_OK)), "")
     if not tool:
         problem = (
-            f"found no {TOOL} in Triton's package of {sys.executable}, in /usr/local/cuda*/bin or on PATH; "
-            "install triton for that interpreter, or a CUDA toolkit"
+            f"found no {TOOL} in Triton's package of {sys.executable}, in /usr/local/cuda*/bin, "
+            "/usr/local/bin or /usr/bin; install triton for that interpreter, or a CUDA toolkit"
         )
         return json.dumps({"problem": problem, "listings": []}).encode() + b"\n"
     said, listings, at, left = [], [], end + 1, int(head["bytes_max"])

@@ -120,7 +120,9 @@ def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
                 entry(recording.values(seed))
             digests.append(DRIVER.run_end())
     if DRIVER.problem() == "" and digests[0] != digests[1]:
-        raise NotWhole("two calls do different work: it draws random numbers, or counts its calls")
+        raise NotWhole(
+            "two calls do different work: it draws random numbers, counts its calls, or uses an autotuner's choice"
+        )
     return DRIVER.finish()
 
 

@@ -2,12 +2,13 @@
 
 An autotuner measures its configurations on the device, which a recording does not have. So this module replaces two
 methods of Triton's Autotuner: the measurement only compiles the configurations, and a recorded call starts the kernel
-once with each of them. Setup uses the first one that compiles.
+once with each of them. The setup uses the first one that compiles.
 
-No other work may depend on the choice. So one of the two recorded calls starts the configurations in reverse order: if
-what the last one leaves behind is used, the calls differ. A module that reads the choice has no plan.
+No other work may depend on the choice. So one of the two recorded calls starts the configurations in reverse order. If
+later work depends on the configuration that was started last, the calls differ, and the module has no plan. A module
+that reads the choice has no plan, either.
 
-The replaced methods are private. If a version of Triton lacks one of them, modules with an autotuner have no plan.
+These methods are internal to Triton. If a version of Triton lacks one of them, modules with an autotuner have no plan.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class KeyIsKnown(BaseException):
-    """Ends a call of an autotuner that has looked up its configuration, before it starts the kernel."""
+    """Ends an autotuner's call after the lookup of its configuration, before the kernel starts."""
 
 
 class Configurations(dict[Any, Any]):
-    """Stands in for an autotuner's cache, which maps a key, such as the arguments' sizes, to a configuration."""
+    """Replaces an autotuner's cache, which maps a key (for example sizes of arguments) to a configuration."""
 
     def __init__(self, known: dict[Any, Any]) -> None:
         super().__init__(known)
@@ -34,7 +35,7 @@ class Configurations(dict[Any, Any]):
         self.compiled: list[Any] = []  # since the last key was set
         self.key: Any = None  # the last one that was looked up
         self.ends_call = False  # a lookup raises KeyIsKnown
-        self.chosen: Any = None  # the answer to the next lookups; None: what was set
+        self.chosen: Any = None  # the result of the next lookups; None: the stored one
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
@@ -49,7 +50,7 @@ class Configurations(dict[Any, Any]):
 
 
 def compiles(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> bool:
-    """Compiles the kernel with a configuration, and loads it. False: the device cannot run it, as Triton says."""
+    """Compiles the kernel with a configuration, and loads it. Returns whether both succeeded."""
     arguments = {**meta, **config.all_kwargs()}
     if config.pre_hook is not None:
         config.pre_hook({**tuner.nargs, **arguments})
@@ -57,13 +58,13 @@ def compiles(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> bool:
         kernel = tuner.fn.run(*args, **{**arguments, "warmup": True})
         if hasattr(kernel, "_init_handles"):
             kernel._init_handles()
-    except Exception:  # as in a measurement: too much shared memory, or an error of the compiler
+    except Exception:  # for example too much shared memory, or a compiler error
         return False
     return True
 
 
 def refuse_to_tell(tuner_class: Any, name: str, driver: RecordingDriver) -> None:
-    """Makes the recording incomplete if an autotuner's attribute is read that depends on its choice."""
+    """Makes the recording incomplete if the module reads this attribute, which depends on the autotuner's choice."""
 
     def read(tuner: Any) -> Any:
         if any(len(usable) > 1 for usable in getattr(tuner.cache, "usable", {}).values()):
@@ -77,13 +78,13 @@ def refuse_to_tell(tuner_class: Any, name: str, driver: RecordingDriver) -> None
 
 
 class TunedKernels:
-    """Replaces Triton's autotuner in this process. Each recorded call numbers pairs of an autotuner and a key."""
+    """Replaces Triton's autotuner in this process. Each recorded call numbers its pairs of autotuner and key from 1."""
 
     def __init__(self, driver: RecordingDriver) -> None:
         self.driver = driver
         self.in_run = self.is_backwards = False
         self.numbers: dict[tuple[int, Any], int] = {}
-        self.tuners: list[Any] = []  # of these numbers; kept, so that no other one gets the same id
+        self.tuners: list[Any] = []  # keeps the numbered ones alive, so that no other one gets the same id
 
     @contextmanager
     def run(self, is_backwards: bool) -> Iterator[None]:
@@ -126,7 +127,7 @@ class TunedKernels:
             return self.original(tuner, *args, **kwargs)
         cache.ends_call = True
         try:
-            return self.original(tuner, *args, **kwargs)  # it has one configuration, and looks up none
+            return self.original(tuner, *args, **kwargs)  # an autotuner with one configuration, which needs no lookup
         except KeyIsKnown:
             pass
         finally:

@@ -49,7 +49,7 @@ class RecordingDriver:
         self.driver.hone_record_operator(json.dumps(call).encode())
 
     def configuration(self, tuned: int, number: int) -> None:
-        """Work from now on belongs to configuration `number` of the autotuned kernel `tuned`, from 1. 0: to none."""
+        """Assigns further work to configuration `number` (from 0) of autotuned kernel `tuned` (from 1); 0: to none."""
         self.driver.hone_record_configuration(tuned, number)
 
     def run_begin(self) -> None:

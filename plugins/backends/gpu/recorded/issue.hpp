@@ -25,8 +25,8 @@ void unbind(LoadedPlan& loaded, Binding& binding);
 
 /// Runs the setup on the device's stream, and waits for it.
 void issue_setup(LoadedPlan& loaded);
-/// Starts the run with the chosen configurations on the plan's streams: after all earlier and before all later work of the device's
-/// stream. May be captured.
+/// Starts the run with the chosen configurations on the plan's streams: after all earlier and before all later work of
+/// the device's stream. May be captured.
 void issue_run(LoadedPlan& loaded, Binding& binding);
 
 }  // namespace hone_gpu

@@ -58,7 +58,7 @@ std::uint64_t MemoryPool::take(std::uint64_t bytes) {
   return base_ + at;
 }
 
-/// Bytes that stay mapped: those of taken memory, and of a part of the device's memory.
+/// Bytes that stay mapped: up to the end of taken memory, and at least 1/kKeptPart of the device's memory.
 std::uint64_t MemoryPool::needed() const {
   const std::uint64_t kept = reserved_ / kKeptPart;
   if (taken_.empty()) return kept;

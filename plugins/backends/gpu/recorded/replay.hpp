@@ -57,7 +57,7 @@ class Replay {
   std::vector<TaskMemory> task_memories_;
   std::size_t prepared_max_;
   std::list<Prepared> prepared_;  ///< the last used first
-  bool captures_ = false;         ///< whether calls are graphs; decided at the first one
+  bool captures_ = false;         ///< whether calls are graphs; decided at the first call
   bool has_run_ = false;
 };
 

@@ -15,12 +15,12 @@ namespace {
 using hone::plugin::Failure;
 using hone::recorded::MemoryKind;
 
-/// The fastest call of a configuration counts, because other processes may use the device meanwhile. Passes over all
-/// configurations follow each other, so that a busy moment does not hit one configuration only.
+/// Number of passes over all configurations. The fastest call of a configuration counts, because other processes may
+/// use the device meanwhile. Each pass times every configuration, so a moment of contention does not affect one only.
 constexpr int kPasses = 5;
-constexpr double kLongSeconds = 0.02;
-constexpr double kHopeless = 2;          ///< times the fastest time: not timed again
-constexpr std::uint64_t kFreePart = 16;  ///< 1/16 of the device's memory stays free for others
+constexpr double kLongSeconds = 0.02;    ///< a longer first call of a configuration counts
+constexpr double kHopeless = 2;          ///< a slower one (multiple of the fastest) is left out
+constexpr std::uint64_t kFreePart = 16;  ///< 1/16 of the memory stays free for other processes
 constexpr std::uint64_t kCopyAlign = 512;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -103,7 +103,7 @@ class TimedCalls {
     if (swept_bytes_ > 0)
       check(gpu_, gpu_.gpuMemsetD8Async(to_address(swept_), 0, swept_bytes_, stream),
             "overwrite the cache");
-    check(gpu_, gpu_.gpuEventRecord(events_[0], stream), "begin of a call");
+    check(gpu_, gpu_.gpuEventRecord(events_[0], stream), "start of a call");
     issue_run(loaded_, binding_);
     check(gpu_, gpu_.gpuEventRecord(events_[1], stream), "end of a call");
     check(gpu_, gpu_.gpuStreamSynchronize(stream), "call", true);
@@ -129,12 +129,12 @@ class TimedCalls {
   gpuEvent events_[2] = {};
 };
 
-/// The fastest configuration of one autotuned kernel; the first one if none could be timed.
+/// The fastest configuration of one autotuned kernel. If none was timed: the first that the device accepts, or else 0.
 std::uint32_t fastest_configuration(TimedCalls& calls, std::uint32_t count, std::uint32_t& chosen,
                                     double end_s) {
   std::vector<double> least_s(count, kNever);
   std::vector<std::uint32_t> hopeful;
-  // The first call loads code, so its time counts only if it is long.
+  // The first call of a configuration loads code, so its time counts only if it is long.
   for (chosen = 0; chosen < count && (chosen == 0 || now_s() < end_s); ++chosen) {
     const double seconds = calls.seconds();
     if (seconds < kNever) hopeful.push_back(chosen);

@@ -8,13 +8,13 @@
 
 namespace hone_gpu {
 
-/// Sets `loaded.chosen` to the fastest configurations. `addresses`: of each memory, the task's tensors included. The
+/// Sets `loaded.chosen` to the fastest configurations. `addresses`: of each memory, including the task's tensors. The
 /// tensors keep their contents, because the calls get copies. If the device has too little memory for the copies, the
 /// first configurations stay chosen. After kTuningSeconds no further call is timed, and the fastest ones so far count.
 ///
-/// Rationale: whole calls are timed, one kernel's configurations after another's, because each call leaves the plan's
-/// private memory as the next one expects it. Before each call the copies are made again, and the cache is overwritten
-/// as before a timed round.
+/// Rationale: whole calls are timed, because each call leaves the plan's private memory as the next one expects it. The
+/// kernels are tuned one after another. Before each call the copies are made again, and the cache is
+/// overwritten as before a timed round.
 void choose_configurations(LoadedPlan& loaded, const std::vector<std::uint64_t>& addresses);
 
 inline constexpr double kTuningSeconds = 1;
