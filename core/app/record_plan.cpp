@@ -19,7 +19,8 @@ Result<std::unique_ptr<PlanRecorder>> PlanRecorder::start(LoadedConfig loaded, c
   HONE_ASSIGN(made->options_, evaluator_options(config, *made->parts_.registry));
   EvaluatorOptions& options = made->options_;
   if (!options.device_code)
-    return failed_precondition("backend " + config.backend + ": expected a backend with a device");
+    return invalid_argument("backend " + config.backend +
+                            ": expected a backend with a device; give its configuration: -c FILE");
   HONE_TRY(expect_interpreter(options));
   options.modules = "auto";
   const Value* configured = options.toolchains.at(options.language).options.find("architecture");
@@ -44,7 +45,11 @@ Result<Recording> PlanRecorder::record(const std::string& task_id, const std::st
                                          : planned_submission(*task, "python", source, options_));
   planned.build.record = true;
   HONE_ASSIGN(const auto built, builds_->build(planned.build));
-  if (!built->ok) return failed_precondition("the source does not build: " + built->diagnostics);
+  if (!built->ok) {
+    std::string problem = "the source does not build: " + built->diagnostics;
+    while (problem.ends_with('\n')) problem.pop_back();
+    return Recording{nullptr, std::move(problem)};
+  }
   return Recording{built->plan, built->not_recorded};
 }
 

@@ -1,5 +1,6 @@
 // `hone plan`: prints the device work of a module, recorded without a device.
 #include <algorithm>
+#include <string_view>
 
 #include "app/disassemble_plan.hpp"
 #include "app/parts.hpp"
@@ -15,6 +16,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kSourceBytesMax = 4u << 20;
+constexpr std::string_view kPlanSuffix = ".plan";
 
 class PlanCommand : public Command {
  public:
@@ -26,7 +28,7 @@ class PlanCommand : public Command {
     return {"hone plan kernelbench/level1/19 relu.py -c gpu.yaml",
             "hone plan kernelbench/level1/19 -c gpu.yaml    # the task's baseline",
             "hone plan kernelbench/level1/19 relu.py -c gpu.yaml --save relu.plan",
-            "hone plan relu.plan                             # a saved plan",
+            "hone plan relu.plan                            # a saved plan",
             "hone plan kernelbench/level1/19 relu.py -c gpu.yaml --sass   # machine code, too",
             "hone plan kernelbench/level1 -c gpu.yaml       # the baselines of a level",
             "hone plan kernelbench/level1 runs/first -c gpu.yaml"};
@@ -53,6 +55,7 @@ class PlanCommand : public Command {
   }
 
   int run(Terminal& terminal) override {
+    if (const Status asked = check_arguments(); !asked) return terminal.fail(asked.error());
     // A saved plan needs a configuration only with --sass, for the interpreter.
     if (is_saved() && !sass_) return report_saved(terminal, {});
     auto loaded = load_config(config_.file, config_.sets);
@@ -62,7 +65,9 @@ class PlanCommand : public Command {
       if (sass_) return fail_for_level(terminal);
       return record_level(terminal, *loaded, {level->first, level->second, file_, json_});
     }
-    const auto recording = record(terminal, *loaded);
+    std::string source;
+    if (const Status read = read_source(source); !read) return terminal.fail(read.error());
+    const auto recording = record(terminal, *loaded, source);
     if (!recording) {
       const bool is_unknown = recording.error().code == Code::kNotFound;
       return terminal.fail(without_verbs(recording.error()),
@@ -73,14 +78,28 @@ class PlanCommand : public Command {
   }
 
  private:
-  bool is_saved() const { return file_.empty() && task_.ends_with(".plan"); }
+  bool is_saved() const { return task_.ends_with(kPlanSuffix); }
 
-  Result<Recording> record(Terminal& terminal, const LoadedConfig& loaded) const {
-    std::string source;
-    if (!file_.empty()) {
-      HONE_ASSIGN(source, read_text(file_, kSourceBytesMax));
-      if (source.empty()) return invalid_argument(file_ + ": the file is empty");
-    }
+  Status check_arguments() const {
+    if (!file_.empty() && task_.ends_with(kPlanSuffix))
+      return invalid_argument(task_ + ": a saved plan takes no FILE, found " + file_);
+    if (file_.ends_with(kPlanSuffix))
+      return invalid_argument(
+          file_ + ": expected a source, found a saved plan, which is shown by: hone plan " + file_);
+    if (!save_.empty() && parse_level(task_))
+      return invalid_argument("--save: expected a task or a saved plan, found the level " + task_);
+    return {};
+  }
+
+  Status read_source(std::string& source) const {
+    if (file_.empty()) return {};
+    HONE_ASSIGN(source, read_text(file_, kSourceBytesMax));
+    if (source.empty()) return invalid_argument(file_ + ": the file is empty");
+    return {};
+  }
+
+  Result<Recording> record(Terminal& terminal, const LoadedConfig& loaded,
+                           const std::string& source) const {
     HONE_ASSIGN(const auto recorder, PlanRecorder::start(loaded, show_steps(terminal)));
     show_steps(terminal)("recording");
     auto recording = recorder->record(task_, source);
@@ -101,7 +120,7 @@ class PlanCommand : public Command {
   int fail_for_level(Terminal& terminal) const {
     return terminal.fail(
         invalid_argument("--sass: expected a task or a saved plan, found the level " + task_),
-        "name one of its tasks: hone plan " + task_ + "/1 --sass");
+        "name one of its tasks: hone plan " + task_ + "/1 FILE -c CONFIG --sass");
   }
 
   int report_saved(Terminal& terminal, const Config& config) const {

@@ -1,5 +1,6 @@
 #include "cli/plan_sass.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/readable.hpp"
@@ -9,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kKernelNameMax = 1000;
+constexpr std::size_t kKernelNameMax = 1000, kStepsShown = 12;
 
 /// Opcodes of the mix, in order. Opcodes of tensor cores, whose names end with "MMA", come first.
 constexpr std::string_view kMixed[] = {
@@ -28,6 +29,23 @@ std::string facts_text(const KernelCode& kernel) {
                  std::to_string(kernel.shared_bytes) + " B static shared memory",
                  std::to_string(kernel.local_bytes) + " B local memory",
                  counted_text(kernel.code.instructions, "instruction")});
+}
+
+/// "steps 0, 3": the steps of a call that launch the kernel.
+std::string steps_text(const std::vector<std::uint32_t>& steps) {
+  if (steps.empty()) return "setup";
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(steps.size(), kStepsShown); ++i)
+    texts.push_back(std::to_string(steps[i]));
+  if (steps.size() > kStepsShown)
+    texts.push_back(std::to_string(steps.size() - kStepsShown) + " more");
+  return (steps.size() == 1 ? "step " : "steps ") + joined(texts);
+}
+
+Value steps_value(const std::vector<std::uint32_t>& steps) {
+  Value list = Value::array();
+  for (const std::uint32_t step : steps) list.push(std::int64_t{step});
+  return list;
 }
 
 Value opcodes_value(const MachineCode& code) {
@@ -59,7 +77,8 @@ void print_sass(Terminal& terminal, const std::vector<KernelCode>& kernels) {
   }
   for (const KernelCode& kernel : kernels) {
     terminal.line();
-    terminal.line(terminal.paint(Colour::kBold, kernel_name(kernel)));
+    terminal.line(terminal.paint(Colour::kBold, kernel_name(kernel)) + " (" +
+                  steps_text(kernel.steps) + ")");
     if (!kernel.problem.empty()) {
       terminal.line("no machine code: " + kernel.problem);
       continue;
@@ -76,6 +95,7 @@ Value sass_value(const std::vector<KernelCode>& kernels) {
   for (const KernelCode& kernel : kernels) {
     list.push(Value::map({{"kernel", kernel.name},
                           {"name", kernel_name(kernel)},
+                          {"steps", steps_value(kernel.steps)},
                           {"problem", kernel.problem},
                           {"registers", kernel.registers},
                           {"shared_bytes", kernel.shared_bytes},

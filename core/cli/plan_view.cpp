@@ -28,7 +28,7 @@ std::string shape_text(const std::array<std::uint32_t, 3>& shape) {
 }
 
 std::string size_text(std::uint64_t bytes) {
-  if (bytes == 0) return "0 B";
+  if (bytes < 1024) return std::to_string(bytes) + " B";
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double size = static_cast<double>(bytes);
   std::size_t unit = 0;
@@ -83,12 +83,13 @@ class StepTexts {
                   readable_name(kernel.name),
                   shape_text(launch.grid),
                   shape_text(launch.block),
-                  memories(launch.addresses),
+                  "",
                   Value::map()};
-    if (launch.shared_bytes > 0) text.details += "; shared " + size_text(launch.shared_bytes);
-    if (launch.cluster[0] > 0) text.details += "; cluster " + shape_text(launch.cluster);
-    if (launch.cooperative) text.details += "; cooperative";
-    if (!library.empty()) text.details += "; " + library;
+    if (launch.shared_bytes > 0) text.details += "shared " + size_text(launch.shared_bytes) + "; ";
+    if (launch.cluster[0] > 0) text.details += "cluster " + shape_text(launch.cluster) + "; ";
+    if (launch.cooperative) text.details += "cooperative; ";
+    if (!library.empty()) text.details += library + "; ";
+    text.details += memories(launch.addresses);
     text.json = Value::map({{"kernel", kernel.name},
                             {"library", library},
                             {"grid", numbers(launch.grid)},
@@ -171,7 +172,7 @@ void print_steps(Terminal& terminal, const StepTexts& texts, const std::string& 
                     cut_end(text.details, kNameWidth)});
   }
   terminal.line(title);
-  terminal.table({"#", "step", "name", "grid", "block", "memory"}, rows);
+  terminal.table({"#", "step", "name", "grid", "block", "details"}, rows);
 }
 
 }  // namespace

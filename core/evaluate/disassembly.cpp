@@ -23,6 +23,21 @@ constexpr double kDisassemblySeconds = 120;  // of the process' own time, for al
 constexpr std::int64_t kDisassemblyMemoryBytes = std::int64_t{2} << 30;
 constexpr std::size_t kReasonMax = 300;
 
+/// Whether both are the same kernel, perhaps with other attributes.
+bool is_same(const recorded::Kernel& one, const recorded::Kernel& other) {
+  return one.image == other.image && one.name == other.name;
+}
+
+/// The steps of the run that launch a kernel.
+std::vector<std::uint32_t> steps_of(const recorded::Plan& plan, const recorded::Kernel& kernel) {
+  std::vector<std::uint32_t> steps;
+  for (std::uint32_t i = 0; i < plan.run.size(); ++i) {
+    const auto* launch = std::get_if<recorded::Launch>(&plan.run[i].work);
+    if (launch != nullptr && is_same(plan.kernels[launch->kernel], kernel)) steps.push_back(i);
+  }
+  return steps;
+}
+
 /// The plan's kernels that are to be disassembled, by number, in the order of their first launch.
 std::vector<std::uint32_t> own_kernels(const recorded::Plan& plan) {
   std::vector<std::uint32_t> found;
@@ -32,7 +47,7 @@ std::vector<std::uint32_t> own_kernels(const recorded::Plan& plan) {
       if (launch == nullptr) continue;
       const recorded::Kernel& kernel = plan.kernels[launch->kernel];
       const bool is_known = std::any_of(found.begin(), found.end(), [&](std::uint32_t other) {
-        return plan.kernels[other].image == kernel.image && plan.kernels[other].name == kernel.name;
+        return is_same(plan.kernels[other], kernel);
       });
       if (!is_of_torch(plan.images[kernel.image]) && !is_known) found.push_back(launch->kernel);
     }
@@ -149,8 +164,11 @@ Result<std::vector<KernelCode>> disassemble(Launcher& launcher, const EvaluatorO
     codes[images[i]] = {listings[i].problem, read_machine_code(listings[i].text),
                         record::read_cubin(plan.images[images[i]].bytes)};
   }
-  for (const std::uint32_t kernel : kernels)
-    found.push_back(kernel_code(plan.kernels[kernel].name, codes[plan.kernels[kernel].image]));
+  for (const std::uint32_t number : kernels) {
+    const recorded::Kernel& kernel = plan.kernels[number];
+    found.push_back(kernel_code(kernel.name, codes[kernel.image]));
+    found.back().steps = steps_of(plan, kernel);
+  }
   return found;
 }
 

@@ -21,6 +21,7 @@ struct KernelCode {
   /// As the image states them; 0 if it is no cubin. `shared_bytes`: static. `local_bytes`: stack frame of each
   /// thread.
   std::int64_t registers = 0, shared_bytes = 0, local_bytes = 0;
+  std::vector<std::uint32_t> steps;  ///< of the plan's run, that launch it
   MachineCode code;
 };
 

@@ -120,6 +120,8 @@ class Sass(unittest.TestCase):
         kernels = self.kernels(plan)
         self.assertEqual([one["kernel"] for one in kernels], ["good", "_Z3addPf"])
         self.assertEqual([one["name"] for one in kernels], ["good", "add(float*)"])
+        self.assertEqual([one["steps"] for one in kernels], [[1, 3], [2]])
+        self.assertIn("\ngood (steps 1, 3)\n", self.sass(plan).stdout)
         self.assertEqual(kernels[0]["opcodes"], {"EXIT": 1, "LDG": 2})
         self.assertEqual(kernels[0]["instructions"], 3)
         pad = " " * 8
@@ -154,7 +156,7 @@ class Sass(unittest.TestCase):
         self.assertEqual(found["missing"]["problem"], "its image has no code of this name")
         ran = self.sass(plan)
         self.assertEqual(ran.returncode, 1)
-        self.assertIn("\nfails\nno machine code: nvdisasm fatal   : no ?[2Jcode\n", ran.stdout)
+        self.assertIn("\nfails (step 3)\nno machine code: nvdisasm fatal   : no ?[2Jcode\n", ran.stdout)
 
     def test_nvdisasm_cannot_leave_its_sandbox(self) -> None:
         image = self.here / "outside"
@@ -186,7 +188,7 @@ class Sass(unittest.TestCase):
         ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(ran.returncode, 2)
         self.assertIn("--sass: expected a task or a saved plan, found the level kernelbench/level1", ran.stderr)
-        self.assertIn("hone plan kernelbench/level1/1 --sass", ran.stderr)
+        self.assertIn("hone plan kernelbench/level1/1 FILE -c CONFIG --sass", ran.stderr)
 
     def test_a_missing_nvdisasm_is_named_after_the_plan(self) -> None:
         if shutil.which("nvdisasm") or list(Path("/usr/local").glob("cuda*/bin/nvdisasm")):

@@ -134,6 +134,30 @@ def test_an_autotuned_kernel_is_recorded_in_each_configuration(plan, recording_p
     assert "1 autotuned kernel" in shown
 
 
+def test_a_source_that_does_not_build_has_the_reason(plan, recording_python, tmp_path):
+    source = tmp_path / "broken.py"
+    source.write_text("class ModelNew(torch.nn.Module:\n    pass\n")
+    ran = plan(recording_python, "kernelbench/level1/11", source, "--json")
+    assert ran.returncode == 1, ran.stderr
+    answer = json.loads(ran.stdout)
+    assert answer["problem"].startswith("the source does not build: submission.py:1"), answer
+    assert answer["problem"] == answer["problem"].strip()
+
+
+def test_arguments_that_do_not_fit_are_named(plan, python, tmp_path):
+    source = tmp_path / "missing.py"
+    for arguments, message in (
+        (("kernelbench/level1/11", source), "missing.py: no such file"),
+        (("a.plan", source), "a.plan: a saved plan takes no FILE"),
+        (("kernelbench/level1/11", "a.plan"), "a.plan: expected a source, found a saved plan"),
+        (("kernelbench/level1", "--save", "a.plan"), "found the level kernelbench/level1"),
+    ):
+        ran = plan(python, *arguments)
+        assert ran.returncode in (2, 3), arguments
+        assert message in ran.stderr, ran.stderr
+        assert "hone tasks" not in ran.stderr
+
+
 def test_machine_code_of_a_submission_names_its_lines(plan, recording_python, tmp_path):
     source = tmp_path / "logs.py"
     source.write_text(LOGS_IN_TRITON)

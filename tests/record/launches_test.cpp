@@ -215,5 +215,19 @@ RECORD_TEST(Launches, ImagesThatAreTheSame_AreInThePlanOnce) {
   EXPECT_EQ(plan.kernels.size(), 1u);
 }
 
+/// Triton sets the limit of dynamic shared memory only if a newer attribute is refused.
+RECORD_TEST(Launches, AttributesOfNewerDrivers_AreRefused) {
+  begin();
+  void* const kernel = load_kernel();
+  constexpr int kSharedMemoryMode = 17;
+  int value = -7;
+  EXPECT_EQ(driver("cuFuncSetAttribute", kernel, kSharedMemoryMode, 3), 1);
+  EXPECT_EQ(driver("cuFuncGetAttribute", &value, kSharedMemoryMode, kernel), 1);
+  EXPECT_EQ(value, -7);
+  EXPECT_EQ(driver("cuFuncSetAttribute", kernel, 11, 2), 1) << "a required cluster";
+  EXPECT_EQ(driver("cuFuncGetAttribute", &value, 15, kernel), 0);
+  EXPECT_EQ(driver("cuFuncSetAttribute", kernel, 15, 1), 0);
+  EXPECT_EQ(problem(), "");
+}
 }  // namespace
 }  // namespace hone::test

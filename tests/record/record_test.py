@@ -144,7 +144,13 @@ class Modules(unittest.TestCase):
 
     def test_triton_without_torch(self) -> None:
         plain = {"problem": "", "same": True, "kernels": ["add"], "tuned": [], "setup": 0, "run": [[None, None, 4]]}
-        self.assertEqual(self.recorded_without_torch("plain"), plain)
+        self.assertEqual(self.recorded_without_torch("plain"), plain | {"shared": [0]})
+
+    def test_a_kernel_with_more_shared_memory_than_the_default(self) -> None:
+        found = self.recorded_without_torch("large")
+        self.assertEqual(found["problem"], "", found)
+        (shared,) = found["shared"]  # type: ignore[misc]
+        self.assertGreater(shared, 48 << 10)
 
     def test_each_configuration_of_an_autotuner_that_compiles(self) -> None:
         found = self.recorded_without_torch("tuned")

@@ -1,6 +1,6 @@
 """Records one Triton kernel without torch, with or without an autotuner. Prints the driver's problem and the plan.
 
-python triton_kernel.py plain|tuned|reading|leaking
+python triton_kernel.py plain|large|tuned|reading|leaking
 """
 
 import ctypes
@@ -25,6 +25,17 @@ def add(x, y, out, count, block: tl.constexpr):
     at = tl.program_id(0) * block + tl.arange(0, block)
     inside = at < count
     tl.store(out + at, tl.load(x + at, mask=inside) + tl.load(y + at, mask=inside), mask=inside)
+
+
+@triton.jit
+def product(x, y, out, count, block: tl.constexpr):
+    """Keeps several pairs of tiles in shared memory, more than a kernel gets without asking for it."""
+    at = tl.arange(0, block)
+    places = at[:, None] * block + at[None, :]
+    total = tl.zeros((block, block), tl.float32)
+    for i in range(0, count):
+        total = tl.dot(tl.load(x + places + i), tl.load(y + places + i), total)
+    tl.store(out + places, total)
 
 
 class Tensor:
@@ -54,6 +65,8 @@ class Driver:
 def kernel_of(kind: str) -> object:
     if kind == "plain":
         return add
+    if kind == "large":
+        return product
     configurations = [triton.Config({"block": size}, num_warps=4) for size in (256, TOO_LARGE, 128, 512)]
     return triton.autotune(configurations, key=["count"])(add)
 
@@ -75,7 +88,7 @@ def main() -> int:
     tuned = TunedKernels(Driver(driver))
     tuned.install()
     kernel = kernel_of(kind)
-    fixed = {"block": 256} if kind == "plain" else {}
+    fixed = {"plain": {"block": 256}, "large": {"block": 64, "num_stages": 3}}.get(kind, {})
     digests, left = [], []
 
     def grid(meta: dict[str, int]) -> tuple[int]:
@@ -105,6 +118,7 @@ def main() -> int:
             "kernels": sorted({kernel["name"] for kernel in plan["kernels"]}),
             "tuned": plan["tuned"],
             "setup": len(plan["setup"]),
+            "shared": [step["shared_bytes"] for step in plan["run"]],
             "run": [shown(step) for step in plan["run"]],
         }
     print(json.dumps(result))

@@ -43,6 +43,9 @@ int attribute_of(const Recording& r, const Function& function, int attribute) {
   }
 }
 
+/// Rationale: programs ask for newer attributes, and do without one if the driver does not know it.
+bool is_known(int attribute) { return attribute >= 0 && attribute <= kFunctionClusterPolicy; }
+
 int set_attribute(const Recording& r, Function& function, int attribute, int value) {
   if (attribute == kFunctionSharedDynamicMax) {
     const int limit =
@@ -54,6 +57,8 @@ int set_attribute(const Recording& r, Function& function, int attribute, int val
     function.carveout = value;
   } else if (attribute == kFunctionNonportableClusters) {
     function.nonportable_clusters = value != 0;
+  } else if (attribute != kFunctionClusterPolicy) {
+    return kInvalidValue;
   }
   return kOk;
 }
@@ -77,6 +82,7 @@ int cluster_of(const LaunchConfig& config) {
 
 HONE_RECORD_API int cuFuncGetAttribute(int* value, int attribute, FunctionHandle handle) {
   return with_function(handle, [&](Recording& r, Function& function) {
+    if (!is_known(attribute)) return kInvalidValue;
     *value = attribute_of(r, function, attribute);
     return kOk;
   });

@@ -134,6 +134,7 @@ enum FunctionAttribute : int {
   kFunctionSharedDynamicMax = 8,
   kFunctionCarveout = 9,
   kFunctionNonportableClusters = 14,
+  kFunctionClusterPolicy = 15,
 };
 
 inline constexpr std::size_t kTensorMapBytes = 128;

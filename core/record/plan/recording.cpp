@@ -17,10 +17,12 @@ constexpr std::string_view kTooManySteps = "more than 16384 steps";
 static_assert(recorded::kStepsMax == 16384);
 constexpr auto kTunedMax = static_cast<std::uint32_t>(recorded::kTunedMax);
 constexpr auto kConfigurationsMax = static_cast<std::uint32_t>(recorded::kConfigurationsMax);
-constexpr std::string_view kTooMuchTuned =
-    "more than 16 autotuned kernels, or more than 128 configurations of one";
+constexpr std::string_view kTooManyTuned = "more than 16 autotuned kernels",
+                           kTooManyConfigurations =
+                               "more than 128 configurations of an autotuned kernel";
 static_assert(recorded::kTunedMax == 16 && recorded::kConfigurationsMax == 128);
-constexpr std::string_view kTunedOperator = "an autotuned kernel calls an operator of torch";
+constexpr std::string_view kTunedOperator =
+    "an autotuned kernel calls an operator of a vendor's library";
 constexpr std::string_view kTooManyBytes = "copies more than 256 MiB from the host";
 
 std::uint64_t bytes_kept_by(const recorded::Step& step) {
@@ -113,7 +115,8 @@ void Recording::push(std::uint32_t stream, decltype(recorded::Step::work) work) 
 }
 
 void Recording::begin_configuration(std::uint32_t tuned, std::uint32_t configuration) {
-  if (tuned > kTunedMax || configuration >= kConfigurationsMax) return fail(kTooMuchTuned);
+  if (tuned > kTunedMax) return fail(kTooManyTuned);
+  if (configuration >= kConfigurationsMax) return fail(kTooManyConfigurations);
   tuned_ = tuned;
   configuration_ = configuration;
 }

@@ -93,7 +93,8 @@ def answer_to(artifact: bytes, _: dict[str, Any]) -> bytes:
     if not tool:
         problem = (
             f"found no {TOOL} in Triton's package of {sys.executable}, in /usr/local/cuda*/bin, "
-            "/usr/local/bin or /usr/bin; install triton for that interpreter, or a CUDA toolkit"
+            "/usr/local/bin or /usr/bin; install triton for that interpreter, or a CUDA toolkit, or name another "
+            "interpreter: --set plugins.python=PATH"
         )
         return json.dumps({"problem": problem, "listings": []}).encode() + b"\n"
     said, listings, at, left = [], [], end + 1, int(head["bytes_max"])
