@@ -88,6 +88,7 @@ def main() -> int:
     tuned = TunedKernels(Driver(driver))
     tuned.install()
     kernel = kernel_of(kind)
+    assert not hasattr(kernel, "best_config")
     fixed = {"plain": {"block": 256}, "large": {"block": 64, "num_stages": 3}}.get(kind, {})
     digests, left = [], []
 

@@ -69,6 +69,8 @@ def refuse_to_tell(tuner_class: Any, name: str, driver: RecordingDriver) -> None
     def read(tuner: Any) -> Any:
         if any(len(usable) > 1 for usable in getattr(tuner.cache, "usable", {}).values()):
             driver.fail("reads the choice of an autotuner")
+        if name not in tuner.__dict__:  # it has not run yet
+            raise AttributeError(name)
         return tuner.__dict__[name]
 
     def write(tuner: Any, value: Any) -> None:
