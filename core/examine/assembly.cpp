@@ -63,10 +63,7 @@ class Budget {
   CodeListing& listing_;
 };
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == '$' || c == '@';
-}
+bool is_name_character(char c) { return examine::is_symbol_character(c) || c == '@'; }
 
 /// The name at the start of the text.
 std::string_view name_at(std::string_view text) {

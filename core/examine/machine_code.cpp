@@ -24,6 +24,7 @@ namespace hone {
 namespace {
 
 using examine::for_each_line;
+using examine::is_symbol_character;
 using examine::take_number;
 using examine::trimmed;
 
@@ -43,11 +44,6 @@ struct CodeLine {
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
   return text;
-}
-
-bool is_symbol_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == '$';
 }
 
 /// Calls take(name) for each name of the instruction: "BRA" and ".L_x_0" of "BRA `(.L_x_0)".

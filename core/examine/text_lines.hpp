@@ -26,6 +26,12 @@ void for_each_line(std::string_view text, Take&& take) {
   }
 }
 
+/// Whether a label or a symbol of assembler text may have this character.
+inline bool is_symbol_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || c == '$';
+}
+
 /// The number at the start of the text, which is removed; -1 if there is none.
 inline std::int64_t take_number(std::string_view& text) {
   std::int64_t number = -1;

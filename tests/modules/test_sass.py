@@ -30,7 +30,7 @@ def triton_plan(interpreter, python, tmp_path_factory):
         "TRITON_LIBCUDA_PATH": str(LIBRARIES),
         "TRITON_CACHE_DIR": str(folder / "cache"),
     }
-    command = [python, "-B", ROOT / "tests/modules/triton_plan.py", LIBRARIES, folder / "made.plan"]
+    command = [python, "-B", ROOT / "tests/record/triton_plan.py", folder / "made.plan"]
     made = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, timeout=SECONDS_MAX)
     assert made.stdout == "problem: \n", made.stderr
     return (folder / "made.plan").read_bytes()

@@ -9,44 +9,14 @@ import sys
 from pathlib import Path
 
 import triton
-import triton.language as tl
-from triton.backends.nvidia.driver import CudaDriver
 
 MODULE = Path(__file__).resolve().parents[2] / "core/candidate/module"
 sys.path[:0] = [str(MODULE / "builder"), str(MODULE / "shared")]
 from messagepack import Decoder  # noqa: E402
 from record_tuned import TunedKernels  # noqa: E402
+from triton_plan import Tensor, add, matmul, plan_of, recording_driver  # noqa: E402
 
 TOO_LARGE = 1 << 21  # elements of a block, more than Triton allows
-
-
-@triton.jit
-def add(x, y, out, count, block: tl.constexpr):
-    at = tl.program_id(0) * block + tl.arange(0, block)
-    inside = at < count
-    tl.store(out + at, tl.load(x + at, mask=inside) + tl.load(y + at, mask=inside), mask=inside)
-
-
-@triton.jit
-def product(x, y, out, count, block: tl.constexpr):
-    """Keeps several pairs of tiles in shared memory, more than a kernel gets without asking for it."""
-    at = tl.arange(0, block)
-    places = at[:, None] * block + at[None, :]
-    total = tl.zeros((block, block), tl.float32)
-    for i in range(0, count):
-        total = tl.dot(tl.load(x + places + i), tl.load(y + places + i), total)
-    tl.store(out + places, total)
-
-
-class Tensor:
-    """What Triton needs of a tensor: an address and a type."""
-
-    def __init__(self, address: int) -> None:
-        self.address = address
-        self.dtype = "fp32"
-
-    def data_ptr(self) -> int:
-        return self.address
 
 
 class Driver:
@@ -66,7 +36,7 @@ def kernel_of(kind: str) -> object:
     if kind == "plain":
         return add
     if kind == "large":
-        return product
+        return matmul
     configurations = [triton.Config({"block": size}, num_warps=4) for size in (256, TOO_LARGE, 128, 512)]
     return triton.autotune(configurations, key=["count"])(add)
 
@@ -78,18 +48,12 @@ def shown(step: dict[str, object]) -> list[object]:
 
 def main() -> int:
     kind = sys.argv[1]
-    driver = ctypes.CDLL("libcuda.so.1")
-    driver.hone_record_task_memory.restype = ctypes.c_uint64
-    driver.hone_record_task_memory.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
-    driver.hone_record_problem.restype = ctypes.c_char_p
-    driver.hone_record_run_digest.restype = ctypes.c_uint64
-    driver.hone_record_begin(b'{"architecture": "sm_90"}')
-    triton.runtime.driver.set_active(CudaDriver())
+    driver = recording_driver('{"architecture": "sm_90"}')
     tuned = TunedKernels(Driver(driver))
     tuned.install()
     kernel = kernel_of(kind)
     assert not hasattr(kernel, "best_config")
-    fixed = {"plain": {"block": 256}, "large": {"block": 64, "num_stages": 3}}.get(kind, {})
+    fixed = {"plain": {"block": 256}, "large": {"width": 64, "block": 64, "num_stages": 3}}.get(kind, {})
     digests, left = [], []
 
     def grid(meta: dict[str, int]) -> tuple[int]:
@@ -97,7 +61,7 @@ def main() -> int:
         return (triton.cdiv(1000, meta["block"]),)
 
     for run in range(3):
-        tensors = [Tensor(driver.hone_record_task_memory(number, 4096)) for number in range(3)]
+        tensors = [Tensor(driver.hone_record_task_memory(number, 4096), "fp32") for number in range(3)]
         if run == 0:  # the setup
             kernel[grid](*tensors, 1000, **fixed)
             if kind == "reading":
@@ -110,11 +74,10 @@ def main() -> int:
                 add[(left[0],)](*tensors, 1000, block=256)
         driver.hone_record_run_end()
         digests.append(driver.hone_record_run_digest())
-    data, size = ctypes.c_void_p(), ctypes.c_uint64()
-    made = driver.hone_record_finish(ctypes.byref(data), ctypes.byref(size))
-    plan = Decoder(ctypes.string_at(data, size.value).split(b"\n", 1)[1]).whole() if made else {}
+    file = plan_of(driver)
     result = {"problem": driver.hone_record_problem().decode(), "same": digests[0] == digests[1]}
-    if made:
+    if file:
+        plan = Decoder(file.split(b"\n", 1)[1]).whole()
         result |= {
             "kernels": sorted({kernel["name"] for kernel in plan["kernels"]}),
             "tuned": plan["tuned"],

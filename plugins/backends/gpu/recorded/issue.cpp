@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "errors.hpp"
+#include "recorded/layout.hpp"
 #include "recorded/memory_pool.hpp"
 
 namespace hone_gpu {
@@ -230,7 +231,7 @@ void stage(LoadedPlan& loaded, Binding& binding, const std::vector<Step>& steps)
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto* write = std::get_if<Write>(&steps[i].work);
     if (write == nullptr || write->bytes.empty()) continue;
-    all.resize((all.size() + kStagedAlign - 1) / kStagedAlign * kStagedAlign);
+    all.resize(round_up(all.size(), kStagedAlign));
     binding.staged[i] = all.size();
     std::string bytes = write->bytes;
     relocate(bytes, write->addresses, binding.addresses);

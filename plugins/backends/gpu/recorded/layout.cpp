@@ -33,7 +33,7 @@ Layout lay_out(const Plan& plan) {
   for (const Memory& memory : plan.memories) {
     layout.offsets.push_back(0);
     if (memory.kind != hone::recorded::MemoryKind::kPrivate || memory.bytes == 0) continue;
-    const std::uint64_t size = (memory.bytes + kAlign - 1) / kAlign * kAlign;
+    const std::uint64_t size = round_up(memory.bytes, kAlign);
     std::uint64_t at = 0;
     for (const Placed& other : placed) {
       const bool apart = other.last < memory.first || memory.last < other.first;

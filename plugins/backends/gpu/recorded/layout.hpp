@@ -8,6 +8,11 @@
 
 namespace hone_gpu {
 
+/// The next multiple of `unit`.
+constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
 struct Layout {
   std::vector<std::uint64_t>
       offsets;              ///< of each memory of the plan; 0 for memories that are not private

@@ -5,6 +5,7 @@
 
 #include "device.hpp"
 #include "errors.hpp"
+#include "recorded/layout.hpp"
 
 namespace hone_gpu {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 constexpr std::uint64_t kPlaceAlign = 512;
 constexpr std::uint64_t kKeptPart = 8;  ///< 1/8 of the device's memory stays mapped
 constexpr std::uint64_t kChunkMax = std::uint64_t{256} << 20;  ///< unit in which memory is unmapped
-
-std::uint64_t rounded(std::uint64_t bytes, std::uint64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 }  // namespace
 
@@ -36,7 +33,7 @@ MemoryPool::~MemoryPool() {
 }
 
 std::uint64_t MemoryPool::take(std::uint64_t bytes) {
-  const std::uint64_t size = rounded(std::max<std::uint64_t>(bytes, 1), kPlaceAlign);
+  const std::uint64_t size = round_up(std::max<std::uint64_t>(bytes, 1), kPlaceAlign);
   std::uint64_t at = 0;
   for (const auto& [begin, taken] : taken_) {
     if (begin >= at + size) break;
@@ -79,7 +76,8 @@ void MemoryPool::give_back(std::uint64_t address) {
 }
 
 void MemoryPool::grow(std::uint64_t end) {
-  while (mapped_ < end) add_chunk(std::min(rounded(end - mapped_, device_.granularity), kChunkMax));
+  while (mapped_ < end)
+    add_chunk(std::min(round_up(end - mapped_, device_.granularity), kChunkMax));
 }
 
 void MemoryPool::add_chunk(std::uint64_t bytes) {

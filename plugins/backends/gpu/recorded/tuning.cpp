@@ -7,6 +7,7 @@
 
 #include "errors.hpp"
 #include "recorded/issue.hpp"
+#include "recorded/layout.hpp"
 #include "recorded/memory_pool.hpp"
 
 namespace hone_gpu {
@@ -24,10 +25,6 @@ constexpr std::uint64_t kFreePart = 16;  ///< 1/16 of the memory stays free for 
 constexpr std::uint64_t kCopyAlign = 512;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-std::uint64_t aligned(std::uint64_t bytes) {
-  return (bytes + kCopyAlign - 1) / kCopyAlign * kCopyAlign;
-}
-
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -39,7 +36,7 @@ class TimedCalls {
       : loaded_(loaded), gpu_(loaded.device.gpu), originals_(addresses), copies_(addresses) {
     const auto cache = static_cast<std::uint64_t>(loaded.device.facts.at("cache_bytes").as_int());
     std::uint64_t bytes = 0;
-    for_task_memory([&](std::size_t, std::uint64_t size) { bytes += aligned(size); });
+    for_task_memory([&](std::size_t, std::uint64_t size) { bytes += round_up(size, kCopyAlign); });
     swept_bytes_ = 2 * cache;
     leave_memory(bytes + swept_bytes_);
     try {
@@ -48,7 +45,7 @@ class TimedCalls {
       std::uint64_t at = memory_;
       for_task_memory([&](std::size_t i, std::uint64_t size) {
         copies_[i] = at;
-        at += aligned(size);
+        at += round_up(size, kCopyAlign);
       });
       copy();
       binding_ = bind(loaded, copies_);

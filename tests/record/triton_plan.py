@@ -1,11 +1,8 @@
-"""Records Triton kernels without torch, and writes the plan: triton_plan.py FOLDER FILE.
-
-FOLDER has the recording driver (core/record).
-"""
+"""Records two Triton kernels without torch, and writes the plan: triton_plan.py FILE."""
 
 import ctypes
-import os
 import sys
+from pathlib import Path
 
 import triton
 import triton.language as tl
@@ -20,10 +17,10 @@ def add(x, y, out, count, block: tl.constexpr):
 
 
 @triton.jit
-def matmul(a, b, out, depth, width, size: tl.constexpr):
-    rows, columns, steps = tl.arange(0, size), tl.arange(0, size), tl.arange(0, size)
-    total = tl.zeros((size, size), tl.float32)
-    for first in range(0, depth, size):
+def matmul(a, b, out, depth, width, block: tl.constexpr):
+    rows, columns, steps = tl.arange(0, block), tl.arange(0, block), tl.arange(0, block)
+    total = tl.zeros((block, block), tl.float32)
+    for first in range(0, depth, block):
         left = tl.load(a + rows[:, None] * depth + (first + steps)[None, :])
         right = tl.load(b + (first + steps)[:, None] * width + columns[None, :])
         total = tl.dot(left, right, total)
@@ -40,27 +37,38 @@ class Tensor:
         return self.address
 
 
-def main() -> int:
-    folder, path = sys.argv[1:]
-    driver = ctypes.CDLL(os.path.join(folder, "libcuda.so.1"))
+def recording_driver(facts: str) -> ctypes.CDLL:
+    """hone's recording driver, which records for a device with these facts (JSON). LD_LIBRARY_PATH has its folder."""
+    driver = ctypes.CDLL("libcuda.so.1")
     driver.hone_record_task_memory.restype = ctypes.c_uint64
     driver.hone_record_task_memory.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
     driver.hone_record_problem.restype = ctypes.c_char_p
-    driver.hone_record_begin(b'{"architecture": "sm_90a", "shared_bytes": 232448}')
+    driver.hone_record_run_digest.restype = ctypes.c_uint64
+    driver.hone_record_begin(facts.encode())
     triton.runtime.driver.set_active(CudaDriver())
+    return driver
+
+
+def plan_of(driver: ctypes.CDLL) -> bytes:
+    """The file of the recorded plan; empty after a problem."""
+    data, size = ctypes.c_void_p(), ctypes.c_uint64()
+    made = driver.hone_record_finish(ctypes.byref(data), ctypes.byref(size))
+    return ctypes.string_at(data.value or 0, size.value) if made else b""
+
+
+def main() -> int:
+    driver = recording_driver('{"architecture": "sm_90a", "shared_bytes": 232448}')
     types = ["fp32", "fp32", "fp32", "fp16", "fp16", "fp32"]
     given = [Tensor(driver.hone_record_task_memory(i, 1 << 20), dtype) for i, dtype in enumerate(types)]
     driver.hone_record_run_begin()
     for _ in range(2):
         add[(4,)](*given[:3], 1000, block=256)
-    matmul[(1,)](*given[3:], 256, 64, size=64)
+    matmul[(1,)](*given[3:], 256, 64, block=64)
     driver.hone_record_run_end()
-    data, size = ctypes.POINTER(ctypes.c_char)(), ctypes.c_uint64()
-    made = driver.hone_record_finish(ctypes.byref(data), ctypes.byref(size))
+    plan = plan_of(driver)
     print("problem:", driver.hone_record_problem().decode())
-    if made:
-        with open(path, "wb") as file:
-            file.write(ctypes.string_at(data, size.value))
+    if plan:
+        Path(sys.argv[1]).write_bytes(plan)
     return 0
 
 
