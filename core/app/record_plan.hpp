@@ -31,7 +31,7 @@ class PlanRecorder {
 
   const Catalog& catalog() const { return *parts_.catalog; }
   /// `task_id`: a task whose reference is a module. `source`: a submission's source; empty: the task's baseline.
-  /// failed_precondition: the source does not build.
+  /// If the source does not build, the result has no plan, and its problem is the reason.
   Result<Recording> record(const std::string& task_id, const std::string& source);
 
  private:

@@ -85,7 +85,7 @@ class PlanCommand : public Command {
       return invalid_argument(task_ + ": a saved plan takes no FILE, found " + file_);
     if (file_.ends_with(kPlanSuffix))
       return invalid_argument(
-          file_ + ": expected a source, found a saved plan, which is shown by: hone plan " + file_);
+          file_ + ": expected a source, found a saved plan; show it with: hone plan " + file_);
     if (!save_.empty() && parse_level(task_))
       return invalid_argument("--save: expected a task or a saved plan, found the level " + task_);
     return {};
@@ -112,7 +112,8 @@ class PlanCommand : public Command {
       terminal.json(Value::map({{"whole", false}, {"problem", problem}}));
     } else {
       terminal.line("no plan: " + problem);
-      terminal.line("hone judges it in a process of its own, or rejects it with modules: plan.");
+      terminal.line(
+          "If it builds, hone judges it in its own process, or rejects it with modules: plan.");
     }
     return kExitNo;
   }

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HONE_BUILD_DIR", ROOT / "build/dev")).resolve()
 HONE = str(BUILD / "hone")
 
-# What it does depends on the image. @SECRET@ is a file of the host, @MARK@ one that it tries to write.
+# A stand-in for nvdisasm. The content of the image selects a case below. The case "outside" tries to read the file
+# @SECRET@ and to create the file @MARK@. Both paths are outside of the sandbox.
 NVDISASM = r"""#!/bin/sh
 for image; do :; done
 section() { printf '\t.section\t.text.%s,"ax",@progbits\n' "$1"; }

@@ -118,7 +118,7 @@ struct Action {
 /// The longest current wait of a request for a lost server.
 struct WaitForServer {
   double waited_s = 0;
-  double left_s = 0;  ///< then it fails; infinite: reconnect_timeout_s sets no limit
+  double left_s = 0;  ///< until it fails; infinite: reconnect_timeout_s sets no limit
 };
 
 /// One episode that belongs to this connection. A plain handle, used by one thread at a time; the

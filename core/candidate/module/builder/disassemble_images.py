@@ -55,7 +55,7 @@ def limit() -> None:
 
 
 def reason_of(status: int, errors: str) -> str:
-    """Why nvdisasm failed. Its errors may be any text."""
+    """Why nvdisasm failed. `errors`: its error output, which is untrusted text."""
     if status < 0:
         return (
             f"{TOOL} ended with signal {-status}; its limits for an image are {SECONDS_MAX} s of processor time "
@@ -93,8 +93,8 @@ def answer_to(artifact: bytes, _: dict[str, Any]) -> bytes:
     if not tool:
         problem = (
             f"found no {TOOL} in Triton's package of {sys.executable}, in /usr/local/cuda*/bin, "
-            "/usr/local/bin or /usr/bin; install triton for that interpreter, or a CUDA toolkit, or name another "
-            "interpreter: --set plugins.python=PATH"
+            "/usr/local/bin or /usr/bin; install triton for that interpreter, or a CUDA toolkit, or set another "
+            "interpreter: cuda.python, or plugins.python without it"
         )
         return json.dumps({"problem": problem, "listings": []}).encode() + b"\n"
     said, listings, at, left = [], [], end + 1, int(head["bytes_max"])
