@@ -126,47 +126,60 @@ class TimedCalls {
   gpuEvent events_[2] = {};
 };
 
+/// When the choice for one kernel must end: no first comparison of a configuration begins after `first_s`, and no
+/// further one after `more_s`.
+struct Ends {
+  double first_s, more_s;
+};
+
 /// The fastest configuration of one autotuned kernel. If none was timed: the first that the device accepts, or else 0.
 std::uint32_t fastest_configuration(TimedCalls& calls, std::uint32_t count, std::uint32_t& chosen,
-                                    double end_s) {
-  std::vector<double> least_s(count, kNever);
-  std::vector<std::uint32_t> hopeful;
-  // The first call of a configuration loads code, so its time counts only if it is long.
-  for (chosen = 0; chosen < count && (chosen == 0 || now_s() < end_s); ++chosen) {
-    const double seconds = calls.seconds();
-    if (seconds < kNever) hopeful.push_back(chosen);
-    if (seconds > kLongSeconds) least_s[chosen] = seconds;
-  }
+                                    const Ends& ends) {
+  std::vector<double> least_s(count, kNever), first_call_s(count, kNever);
+  std::vector<std::uint32_t> accepted;
   double fastest_s = kNever;
-  for (int pass = 0; pass < kPasses && hopeful.size() > 1; ++pass) {
-    for (const std::uint32_t each : hopeful) {
-      if (now_s() >= end_s) break;
-      chosen = each;
-      least_s[each] = std::min(least_s[each], calls.seconds());
-      fastest_s = std::min(fastest_s, least_s[each]);
-    }
-    hopeful.erase(
-        std::remove_if(hopeful.begin(), hopeful.end(),
-                       [&](std::uint32_t each) { return least_s[each] > kHopeless * fastest_s; }),
-        hopeful.end());
+  const auto keep = [&](std::uint32_t configuration, double seconds) {
+    least_s[configuration] = std::min(least_s[configuration], seconds);
+    fastest_s = std::min(fastest_s, seconds);
+  };
+  // The first call of a configuration loads code, so its time counts only if it is long.
+  for (chosen = 0; chosen < count && (chosen == 0 || now_s() < ends.first_s); ++chosen) {
+    first_call_s[chosen] = calls.seconds();
+    if (first_call_s[chosen] < kNever) accepted.push_back(chosen);
+    if (first_call_s[chosen] > kLongSeconds) keep(chosen, first_call_s[chosen]);
   }
-  const auto fastest = std::min_element(least_s.begin(), least_s.end());
-  if (*fastest < kNever) return static_cast<std::uint32_t>(fastest - least_s.begin());
-  return hopeful.empty() ? 0 : hopeful.front();
+  if (accepted.size() < 2) return accepted.empty() ? 0 : accepted.front();
+  // If the time does not suffice for all, the ones that seem slow are left out.
+  std::stable_sort(accepted.begin(), accepted.end(), [&](std::uint32_t one, std::uint32_t other) {
+    return first_call_s[one] < first_call_s[other];
+  });
+  for (int pass = 0; pass < kPasses; ++pass) {
+    for (const std::uint32_t each : accepted) {
+      if (now_s() >= (pass == 0 ? ends.first_s : ends.more_s)) break;
+      if (pass > 0 && least_s[each] > kHopeless * fastest_s) continue;
+      chosen = each;
+      keep(each, calls.seconds());
+    }
+  }
+  if (fastest_s == kNever) return accepted.front();
+  return static_cast<std::uint32_t>(std::min_element(least_s.begin(), least_s.end()) -
+                                    least_s.begin());
 }
 
 }  // namespace
 
 void choose_configurations(LoadedPlan& loaded, const std::vector<std::uint64_t>& addresses) {
-  const double end_s = now_s() + kTuningSeconds;
+  const double begin_s = now_s();
   try {
     TimedCalls calls(loaded, addresses);
     const std::size_t count = loaded.chosen.size();
     for (std::size_t i = 0; i < count; ++i) {
       const double now = now_s();
-      const double of_kernel_s = std::max(end_s - now, 0.0) / static_cast<double>(count - i);
-      loaded.chosen[i] =
-          fastest_configuration(calls, loaded.plan.tuned[i], loaded.chosen[i], now + of_kernel_s);
+      const auto end_s = [&](double limit_s) {
+        return now + std::max(begin_s + limit_s - now, 0.0) / static_cast<double>(count - i);
+      };
+      loaded.chosen[i] = fastest_configuration(calls, loaded.plan.tuned[i], loaded.chosen[i],
+                                               {end_s(kFirstTuningSeconds), end_s(kTuningSeconds)});
     }
   } catch (const Failure&) {  // there is too little memory
   }
