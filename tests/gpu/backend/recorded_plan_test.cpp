@@ -64,7 +64,7 @@ Plan tuned(Plan made, std::uint32_t slow) {
   made.tuned = {2};
   for (const std::uint32_t configuration : {0u, 1u}) {
     const Fill busy{{3, 0}, 4, 0, std::uint64_t{1} << 20, 1, 0};
-    if (configuration == slow) made.run.insert(made.run.end(), 200, {0, busy, 1, configuration});
+    if (configuration == slow) made.run.insert(made.run.end(), 50, {0, busy, 1, configuration});
     const auto mark = static_cast<std::uint32_t>(bits_of(static_cast<float>(configuration + 7)));
     made.run.push_back({0, Fill{{1, 0}, 4, mark, 1, 1, 0}, 1, configuration});
   }

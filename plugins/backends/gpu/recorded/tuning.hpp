@@ -21,6 +21,6 @@ void choose_configurations(LoadedPlan& loaded, const std::vector<std::uint64_t>&
 inline constexpr double kTuningSeconds = 1;
 /// Rationale: on a busy machine, a limit of kTuningSeconds would leave configurations untried, and their calls would be
 /// slower through no fault of the submission.
-inline constexpr double kFirstTuningSeconds = 10;
+inline constexpr double kFirstTuningSeconds = 4;
 
 }  // namespace hone_gpu
