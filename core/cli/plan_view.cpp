@@ -70,7 +70,7 @@ class StepTexts {
 
  private:
   void add_configuration(const recorded::Step& step, StepText& text) const {
-    const std::uint32_t count = plan_.tuned[step.tuned - 1];
+    const std::size_t count = plan_.tuned[step.tuned - 1].configurations.size();
     text.details = "configuration " + std::to_string(step.configuration + 1) + " of " +
                    std::to_string(count) + "; " + text.details;
     text.json.set("tuned", std::int64_t{step.tuned} - 1);
@@ -175,6 +175,53 @@ void print_steps(Terminal& terminal, const StepTexts& texts, const std::string& 
   terminal.table({"#", "step", "name", "grid", "block", "details"}, rows);
 }
 
+/// The name of the kernel that an autotuned kernel's steps start; empty if they start none.
+std::string tuned_name(const Plan& plan, std::size_t number) {
+  for (const recorded::Step& step : plan.run) {
+    const auto* launch = std::get_if<recorded::Launch>(&step.work);
+    if (launch != nullptr && step.tuned == number + 1)
+      return readable_name(plan.kernels[launch->kernel].name);
+  }
+  return "";
+}
+
+void print_tuned(Terminal& terminal, const Plan& plan) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < plan.tuned.size(); ++i) {
+    const Cell name{cut_end(tuned_name(plan, i), kNameWidth), Colour::kBold};
+    std::size_t number = 0;
+    for (const std::string& parameters : plan.tuned[i].configurations)
+      rows.push_back({{std::to_string(i), Colour::kDim, true},
+                      name,
+                      {std::to_string(++number), Colour::kPlain, true},
+                      parameters});
+    for (const recorded::Tuned::LeftOut& one : plan.tuned[i].left_out)
+      rows.push_back({{std::to_string(i), Colour::kDim, true},
+                      name,
+                      "-",
+                      one.configuration + ": " + one.reason});
+  }
+  terminal.line();
+  terminal.line(counted_text(static_cast<std::int64_t>(plan.tuned.size()), "autotuned kernel") +
+                "; calls run the configuration that is fastest on the device (-: cannot be used):");
+  terminal.table({"#", "name", "configuration", "parameters"}, rows);
+}
+
+Value tuned_value(const Plan& plan) {
+  Value list = Value::array();
+  for (std::size_t i = 0; i < plan.tuned.size(); ++i) {
+    Value configurations = Value::array(), left_out = Value::array();
+    for (const std::string& parameters : plan.tuned[i].configurations)
+      configurations.push(parameters);
+    for (const recorded::Tuned::LeftOut& one : plan.tuned[i].left_out)
+      left_out.push(Value::map({{"configuration", one.configuration}, {"reason", one.reason}}));
+    list.push(Value::map({{"kernel", tuned_name(plan, i)},
+                          {"configurations", std::move(configurations)},
+                          {"left_out", std::move(left_out)}}));
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string readable_name(const std::string& name) {
@@ -196,6 +243,7 @@ Value plan_value(const recorded::Plan& plan, std::size_t bytes) {
                      {"bytes", static_cast<std::int64_t>(bytes)},
                      {"private_bytes", static_cast<std::int64_t>(private_bytes(plan))},
                      {"streams", std::int64_t{plan.streams}},
+                     {"tuned", tuned_value(plan)},
                      {"setup", steps(plan.setup)},
                      {"run", steps(plan.run)}});
 }
@@ -210,9 +258,7 @@ void print_plan(Terminal& terminal, const recorded::Plan& plan, std::size_t byte
                 counted_text(static_cast<std::int64_t>(plan.images.size()), "image") +
                 " of code, " + size_text(private_bytes(plan)) + " of private memory, " +
                 counted_text(static_cast<std::int64_t>(plan.streams), "stream"));
-  if (!plan.tuned.empty())
-    terminal.line(counted_text(static_cast<std::int64_t>(plan.tuned.size()), "autotuned kernel") +
-                  ": calls run the configuration that is fastest on the device");
+  if (!plan.tuned.empty()) print_tuned(terminal, plan);
 }
 
 }  // namespace hone

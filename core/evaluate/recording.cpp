@@ -47,7 +47,7 @@ Witnessed work_of_configurations(const std::vector<Witnessed>& configurations) {
 Witnessed work_of(const recorded::Plan& plan) {
   Witnessed work;
   std::vector<std::vector<Witnessed>> tuned;
-  for (const std::uint32_t count : plan.tuned) tuned.emplace_back(count);
+  for (const recorded::Tuned& kernel : plan.tuned) tuned.emplace_back(kernel.configurations.size());
   for (const recorded::Step& step : plan.run)
     add_work(plan, step, step.tuned == 0 ? work : tuned[step.tuned - 1][step.configuration]);
   for (const std::vector<Witnessed>& configurations : tuned) {

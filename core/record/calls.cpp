@@ -2,6 +2,7 @@
 #include "record/calls.h"
 
 #include <string>
+#include <utility>
 
 #include "hone/recorded_plan_writer.hpp"
 #include "record/driver/api.hpp"
@@ -12,6 +13,7 @@
 namespace {
 
 using namespace hone::record;  // NOLINT: functions of C cannot stand in a namespace
+using hone::plugin::Value;
 
 /// `use` returns whether it succeeded.
 template <typename Fn>
@@ -65,6 +67,21 @@ HONE_RECORD_API int hone_record_operator(const char* call_json) {
     if (!r.problem().empty()) return false;
     return call_operator(r, read_json(call_json)) == kOk;
   });
+}
+
+HONE_RECORD_API std::uint32_t hone_record_autotuned(const char* kernel_json) {
+  std::uint32_t number = 0;
+  attempted([&](Recording& r) {
+    const Value kernel = read_json(kernel_json);
+    hone::recorded::Tuned tuned;
+    for (const Value& parameters : kernel.at("configurations").as_array())
+      tuned.configurations.push_back(parameters.as_string());
+    for (const Value& one : kernel.at("left_out").as_array())
+      tuned.left_out.push_back({one.at("configuration").as_string(), one.at("reason").as_string()});
+    number = r.add_tuned(std::move(tuned));
+    return r.problem().empty();
+  });
+  return number;
 }
 
 HONE_RECORD_API int hone_record_configuration(std::uint32_t tuned, std::uint32_t configuration) {

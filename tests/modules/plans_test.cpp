@@ -236,7 +236,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = kOutIsWrong,
      .forge =
          [](Plan& plan) {
-           plan.tuned = {2};
+           plan.tuned = {{{"first", "second"}, {}}};
            plan.run.assign(40, {0, launch_of(plan), 1, 0});
            for (std::size_t i = 20; i < 40; ++i) {
              plan.run[i].configuration = 1;
@@ -248,7 +248,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = timed(is(kCorrect)),
      .forge =
          [](Plan& plan) {
-           plan.tuned = {2};
+           plan.tuned = {{{"first", "second"}, {}}};
            plan.run.assign(2, {0, launch_of(plan), 1, 0});
            plan.run[1].configuration = 1;
            plan.memories[kPlanNote].last = 1;
@@ -257,7 +257,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = refused("the configurations of an autotuned kernel start different kernels"),
      .forge =
          [](Plan& plan) {
-           plan.tuned = {2};
+           plan.tuned = {{{"first", "second"}, {}}};
            plan.run[0].tuned = 1;
            plan.run.push_back({0, copy(kPlanOut, kPlanX, kPlanOutBytes), 1, 1});
            plan.memories[kPlanNote].last = 1;
@@ -266,7 +266,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = refused("configuration: found number 2, and there are 2"),
      .forge =
          [](Plan& plan) {
-           plan.tuned = {2};
+           plan.tuned = {{{"first", "second"}, {}}};
            plan.run[0].tuned = 1;
            plan.run[0].configuration = 2;
          }},

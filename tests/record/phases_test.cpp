@@ -61,6 +61,14 @@ RECORD_TEST(Phases, LeftoversInAStruct_DoNotChangeTheDigest) {
   EXPECT_EQ(digests[0], digests[1]);
 }
 
+/// Adds an autotuned kernel with this number of configurations to the run.
+int add_tuned(int configurations) {
+  std::string list;
+  for (int i = 0; i < configurations; ++i)
+    list += (i == 0 ? "\"block: " : ", \"block: ") + std::to_string(i) + "\"";
+  const std::string kernel = R"({"configurations": [)" + list + R"(], "left_out": []})";
+  return driver("hone_record_autotuned", kernel.c_str());
+}
 int begin_configuration(std::uint32_t tuned, std::uint32_t number) {
   return driver("hone_record_configuration", tuned, number);
 }
@@ -71,6 +79,7 @@ RECORD_TEST(Phases, ConfigurationsOfAnAutotunedKernel_AreStepsOfTheRun) {
   const std::uint64_t x = task_memory(0, 64);
   begin_run();
   EXPECT_EQ(launch(kernel, {x, allocate(64), 0}), 0);
+  EXPECT_EQ(add_tuned(3), 1);
   for (const std::uint32_t number : {0u, 1u, 2u}) {
     EXPECT_EQ(begin_configuration(1, number), 1);
     EXPECT_EQ(launch(kernel, {x, x, number}), 0);
@@ -79,7 +88,9 @@ RECORD_TEST(Phases, ConfigurationsOfAnAutotunedKernel_AreStepsOfTheRun) {
   EXPECT_EQ(launch(kernel, {x, x, 9}), 0);
   end_run();
   const recorded::Plan plan = finish();
-  EXPECT_EQ(plan.tuned, std::vector<std::uint32_t>{3});
+  ASSERT_EQ(plan.tuned.size(), 1u);
+  EXPECT_EQ(plan.tuned[0].configurations,
+            (std::vector<std::string>{"block: 0", "block: 1", "block: 2"}));
   ASSERT_EQ(plan.run.size(), 5u);
   EXPECT_EQ(plan.run[0].tuned, 0u);
   for (const std::uint32_t number : {0u, 1u, 2u}) {
@@ -94,6 +105,7 @@ RECORD_TEST(Phases, ConfigurationsOfARunThatBecomesSetup_AreTheFirstOnly) {
   void* const kernel = load_kernel();
   const std::uint64_t state = allocate(64), x = task_memory(0, 64);
   begin_run();
+  EXPECT_EQ(add_tuned(2), 1);
   for (const std::uint32_t number : {0u, 1u}) {
     EXPECT_EQ(begin_configuration(1, number), 1);
     EXPECT_EQ(launch(kernel, {state, 0, number}), 0);
@@ -117,6 +129,7 @@ RECORD_TEST(Phases, MemoryThatOnlyAConfigurationOverwrites_NeedsItsSetup) {
   const std::uint64_t words[8] = {1, 2, 3};
   EXPECT_EQ(write_words(buffer, words, sizeof words), 0);
   begin_run();
+  EXPECT_EQ(add_tuned(2), 1);
   EXPECT_EQ(begin_configuration(1, 0), 1);
   const std::size_t count = 64;
   unsigned long long address = buffer;
@@ -127,14 +140,6 @@ RECORD_TEST(Phases, MemoryThatOnlyAConfigurationOverwrites_NeedsItsSetup) {
   EXPECT_EQ(begin_configuration(0, 0), 1);
   end_run();
   EXPECT_EQ(finish().setup.size(), 1u);
-}
-
-RECORD_TEST(Phases, TooManyConfigurations_AreAProblem) {
-  begin();
-  begin_run();
-  EXPECT_EQ(begin_configuration(16, 127), 1);
-  EXPECT_EQ(begin_configuration(17, 0), 0);
-  EXPECT_EQ(problem(), "more than 16 autotuned kernels");
 }
 
 /// Launches a kernel with one struct of `words`; those at `addresses` are the address `x`. An instruction names each
@@ -335,10 +340,36 @@ std::string product_of(std::uint64_t x, std::uint64_t y) {
          tensor(x) + ", " + tensor(y) + "]}";
 }
 
+RECORD_TEST(Phases, UnknownConfiguration_IsAProblem) {
+  begin();
+  begin_run();
+  EXPECT_EQ(add_tuned(2), 1);
+  EXPECT_EQ(begin_configuration(1, 1), 1);
+  EXPECT_EQ(begin_configuration(1, 2), 0);
+  EXPECT_EQ(problem(), "work of an autotuned kernel or configuration that was not named before");
+}
+
+RECORD_TEST(Phases, TooManyAutotunedKernels_AreAProblem) {
+  begin();
+  begin_run();
+  for (int number = 1; number <= recorded::kTunedMax; ++number) EXPECT_EQ(add_tuned(2), number);
+  EXPECT_EQ(add_tuned(2), 0);
+  EXPECT_EQ(problem(), "more than 16 autotuned kernels");
+}
+
+RECORD_TEST(Phases, TooManyConfigurations_AreAProblem) {
+  begin();
+  begin_run();
+  EXPECT_EQ(add_tuned(128), 1);
+  EXPECT_EQ(add_tuned(129), 0);
+  EXPECT_EQ(problem(), "more than 128 configurations of an autotuned kernel");
+}
+
 RECORD_TEST(Phases, OperatorOfAnAutotunedKernel_IsAProblem) {
   begin();
   const std::uint64_t x = task_memory(0, 64);
   begin_run();
+  EXPECT_EQ(add_tuned(2), 1);
   EXPECT_EQ(begin_configuration(1, 0), 1);
   driver("hone_record_operator", product_of(x, allocate(64)).c_str());
   EXPECT_EQ(problem(), "an autotuned kernel calls an operator of a vendor's library");

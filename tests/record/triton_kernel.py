@@ -25,6 +25,9 @@ class Driver:
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
 
+    def autotuned(self, kernel: dict[str, object]) -> int:
+        return int(self.library.hone_record_autotuned(json.dumps(kernel).encode()))
+
     def configuration(self, tuned: int, number: int) -> None:
         self.library.hone_record_configuration(tuned, number)
 

@@ -61,7 +61,11 @@ TEST(RecordedPlan, File_WrittenAndRead_IsTheSamePlan) {
   const Plan plan = read_plan(file);
   EXPECT_EQ(write_plan(plan), file);
   ASSERT_EQ(plan.run.size(), 9u);
-  EXPECT_EQ(plan.tuned, std::vector<std::uint32_t>{2});
+  ASSERT_EQ(plan.tuned.size(), 1u);
+  EXPECT_EQ(plan.tuned[0].configurations, (std::vector<std::string>{"block: 64", "block: 128"}));
+  ASSERT_EQ(plan.tuned[0].left_out.size(), 1u);
+  EXPECT_EQ(plan.tuned[0].left_out[0].configuration, "block: 256");
+  EXPECT_EQ(plan.tuned[0].left_out[0].reason, "out of resource");
   EXPECT_EQ(plan.run[6].tuned, 0u);
   EXPECT_EQ(plan.run[8].tuned, 1u);
   EXPECT_EQ(plan.run[8].configuration, 1u);
@@ -165,8 +169,12 @@ const Mistake kMistakes[] = {
     {"run/6/tensors/0/strides/0", -1, "strides: expected 0 to"},
     {"run/6/tensors/0/sizes/0", std::int64_t{1} << 40, "more bytes than memory can have"},
     {"run/6/tensors/1/place/1", 15, "place: expected an offset that is a multiple of 2, found 15"},
-    {"tuned", Value::array({1}), "recorded plan: tuned: expected 2 to 128, found 1"},
-    {"tuned", Value::array({129}), "recorded plan: tuned: expected 2 to 128, found 129"},
+    {"tuned/0/configurations", Value::array({"block: 64"}),
+     "tuned/0: configurations: expected 2 to 128 of them, found 1"},
+    {"tuned/0/configurations/1", 128, "tuned/0: configurations: expected a text, found int"},
+    {"tuned/0/configurations/0", "\x1b[2J", "configurations: expected printable ASCII characters"},
+    {"tuned/0/configurations/0", std::string(201, 'x'), "expected 0 to 200 of them, found 201"},
+    {"tuned/0/left_out/0/reason", "\n", "tuned/0/left_out/0: reason: expected printable ASCII"},
     {"tuned", Value::array(), "run/7 (fill): tuned: found number 0, and there are 0"},
     {"run/8/tuned", 1, "run/8 (fill): tuned: found number 1, and there are 1"},
     {"run/8/configuration", 2, "run/8 (fill): configuration: found number 2, and there are 2"},

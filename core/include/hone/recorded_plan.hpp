@@ -28,8 +28,10 @@ inline constexpr std::int64_t kMemoriesMax = 8192;
 inline constexpr std::int64_t kStepsMax = 16384;  ///< of one phase
 inline constexpr std::int64_t kStreamsMax = 16;
 inline constexpr std::int64_t kEventsMax = 4096;
-inline constexpr std::int64_t kTunedMax = 16;              ///< autotuned kernels
-inline constexpr std::int64_t kConfigurationsMax = 128;    ///< of an autotuned kernel
+inline constexpr std::int64_t kTunedMax = 16;            ///< autotuned kernels
+inline constexpr std::int64_t kConfigurationsMax = 128;  ///< of an autotuned kernel
+inline constexpr std::int64_t kConfigurationBytesMax =
+    200;  ///< of a configuration's parameters, or a reason
 inline constexpr std::int64_t kParameterBytesMax = 32764;  ///< of one launch
 inline constexpr std::int64_t kMemoryBytesMax = std::int64_t{1} << 40;
 inline constexpr std::int64_t kImageBytesMax = std::int64_t{64} << 20;
@@ -155,6 +157,16 @@ struct Step {
   std::uint32_t tuned = 0, configuration = 0;
 };
 
+/// An autotuned kernel. The process that replays the plan chooses one of its configurations. The texts come from the
+/// module's process and are for people only.
+struct Tuned {
+  struct LeftOut {
+    std::string configuration, reason;
+  };
+  std::vector<std::string> configurations;  ///< their parameters: "BLOCK: 128, num_warps: 4"
+  std::vector<LeftOut> left_out;            ///< configurations that cannot be used
+};
+
 /// Steps are in the order in which the host issued them. All steps may also run on one stream in this order.
 struct Plan {
   std::string architecture;  ///< "sm_90a"
@@ -162,8 +174,7 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Memory> memories;
   std::uint32_t streams = 1, events = 0;
-  /// The number of configurations of each autotuned kernel. The process that replays the plan chooses one of them.
-  std::vector<std::uint32_t> tuned;
+  std::vector<Tuned> tuned;
   std::vector<Step> setup;  ///< runs once, when the plan is loaded; uses no tensors of the task
   std::vector<Step> run;    ///< runs at every call
 };

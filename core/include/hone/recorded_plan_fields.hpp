@@ -96,6 +96,17 @@ inline std::string name(Reader& r, std::string_view key, std::int64_t bytes_max 
   }
   return found;
 }
+/// Checks that a text is printable ASCII and not too long.
+inline std::string words(const Reader& r, std::string_view key, const Value& value,
+                         std::int64_t bytes_max) {
+  if (!value.is_string()) r.mistake(key, "expected a text, found " + type(value));
+  const std::string& found = value.as_string();
+  check_size(r, key, found.size(), 0, bytes_max);
+  if (std::any_of(found.begin(), found.end(), [](char c) { return c < ' ' || c > '~'; })) {
+    r.mistake(key, "expected printable ASCII characters");
+  }
+  return found;
+}
 inline std::string bytes(Reader& r, std::string_view key, std::int64_t bytes_max) {
   const Value& found = r.value(key);
   if (!found.is_bytes()) r.mistake(key, "expected bytes, found " + type(found));

@@ -43,10 +43,9 @@ class PlanReader {
     });
     plan_.streams = fields::number(r, "streams", 1, kStreamsMax);
     plan_.events = fields::number(r, "events", 0, kEventsMax);
-    for (const std::int64_t count :
-         fields::numbers(r, "tuned", 0, kTunedMax, 2, kConfigurationsMax)) {
-      plan_.tuned.push_back(static_cast<std::uint32_t>(count));
-    }
+    fields::each(r, "tuned", kTunedMax, [&](const Value& item, const std::string& path) {
+      plan_.tuned.push_back(tuned(r.item(path, item)));
+    });
     read_phase(r, "setup", plan_.setup);
     read_phase(r, "run", plan_.run);
     r.finish();
@@ -212,6 +211,26 @@ class PlanReader {
     r.finish();
     return step;
   }
+  static Tuned tuned(Reader r) {
+    Tuned tuned;
+    const Value::Array& configurations = r.array("configurations");
+    fields::check_size(r, "configurations", configurations.size(), 2, kConfigurationsMax);
+    for (const Value& item : configurations) {
+      tuned.configurations.push_back(
+          fields::words(r, "configurations", item, kConfigurationBytesMax));
+    }
+    fields::each(r, "left_out", kConfigurationsMax,
+                 [&](const Value& item, const std::string& path) {
+                   Reader one = r.item(path, item);
+                   const auto words = [&](std::string_view key) {
+                     return fields::words(one, key, one.value(key), kConfigurationBytesMax);
+                   };
+                   tuned.left_out.push_back({words("configuration"), words("reason")});
+                   one.finish();
+                 });
+    r.finish();
+    return tuned;
+  }
   void read_configuration(Reader& r, Step& step) const {
     const bool is_order =
         std::holds_alternative<Record>(step.work) || std::holds_alternative<Wait>(step.work);
@@ -221,7 +240,8 @@ class PlanReader {
                 "configuration of an autotuned kernel");
     }
     step.tuned = fields::index(r, "tuned", plan_.tuned.size()) + 1;
-    step.configuration = fields::index(r, "configuration", plan_.tuned[step.tuned - 1]);
+    step.configuration =
+        fields::index(r, "configuration", plan_.tuned[step.tuned - 1].configurations.size());
   }
 
   Launch launch(Reader& r) const {

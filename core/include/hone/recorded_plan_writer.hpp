@@ -31,7 +31,7 @@ class PlanWriter {
     list("memories", plan.memories, [&](const Memory& memory) { write(memory); });
     number("streams", plan.streams);
     number("events", plan.events);
-    numbers("tuned", plan.tuned, plan.tuned.size());
+    list("tuned", plan.tuned, [&](const Tuned& tuned) { write(tuned); });
     list("setup", plan.setup, [&](const Step& step) { write(step); });
     list("run", plan.run, [&](const Step& step) { write(step); });
   }
@@ -81,6 +81,17 @@ class PlanWriter {
       integer(relocation.at);
       integer(relocation.place.memory);
       integer(relocation.place.offset);
+    });
+  }
+
+  void write(const Tuned& tuned) {
+    pack_.map(2);
+    list("configurations", tuned.configurations,
+         [&](const std::string& parameters) { pack_.text(parameters); });
+    list("left_out", tuned.left_out, [&](const Tuned::LeftOut& one) {
+      pack_.map(2);
+      text("configuration", one.configuration);
+      text("reason", one.reason);
     });
   }
 

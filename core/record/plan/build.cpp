@@ -41,6 +41,7 @@ class Builder {
  public:
   explicit Builder(const Recording& recording) : recording_(recording) {
     plan_.architecture = recording.device.architecture;
+    plan_.tuned = recording.tuned_kernels();
     streams_.of(0);
   }
 
@@ -50,7 +51,6 @@ class Builder {
     for (Step& step : run) {
       step.stream = streams_.of(step.stream);
       renumber(step);
-      if (step.tuned != 0) count_configuration(step);
       plan_.run.push_back(std::move(step));
     }
     plan_.streams = static_cast<std::uint32_t>(streams_.count());
@@ -70,12 +70,6 @@ class Builder {
   }
 
  private:
-  void count_configuration(const Step& step) {
-    plan_.tuned.resize(std::max<std::size_t>(plan_.tuned.size(), step.tuned), 2);
-    std::uint32_t& count = plan_.tuned[step.tuned - 1];
-    count = std::max(count, step.configuration + 1);
-  }
-
   static void drop_unused_records(std::vector<Step>& run) {
     std::set<std::uint32_t> waited;
     for (const Step& step : run) {

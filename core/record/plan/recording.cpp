@@ -15,12 +15,14 @@ constexpr std::uint64_t kKeptBytesMax = std::uint64_t{256} << 20;
 
 constexpr std::string_view kTooManySteps = "more than 16384 steps";
 static_assert(recorded::kStepsMax == 16384);
-constexpr auto kTunedMax = static_cast<std::uint32_t>(recorded::kTunedMax);
-constexpr auto kConfigurationsMax = static_cast<std::uint32_t>(recorded::kConfigurationsMax);
+constexpr auto kTunedMax = static_cast<std::size_t>(recorded::kTunedMax);
+constexpr auto kConfigurationsMax = static_cast<std::size_t>(recorded::kConfigurationsMax);
 constexpr std::string_view kTooManyTuned = "more than 16 autotuned kernels",
                            kTooManyConfigurations =
                                "more than 128 configurations of an autotuned kernel";
 static_assert(recorded::kTunedMax == 16 && recorded::kConfigurationsMax == 128);
+constexpr std::string_view kUnknownConfiguration =
+    "work of an autotuned kernel or configuration that was not named before";
 constexpr std::string_view kTunedOperator =
     "an autotuned kernel calls an operator of a vendor's library";
 constexpr std::string_view kTooManyBytes = "copies more than 256 MiB from the host";
@@ -57,6 +59,8 @@ void Recording::fail(std::string_view reason) {
 
 void Recording::begin_run() {
   keep_first_configurations(run_);
+  tuned_kernels_.clear();
+  tuned_ = configuration_ = 0;
   for (auto* steps : {&run_, &after_run_}) {
     std::move(steps->begin(), steps->end(), std::back_inserter(setup_));
     steps->clear();
@@ -114,9 +118,20 @@ void Recording::push(std::uint32_t stream, decltype(recorded::Step::work) work) 
   steps().push_back(std::move(step));
 }
 
+std::uint32_t Recording::add_tuned(recorded::Tuned tuned) {
+  if (tuned_kernels_.size() == kTunedMax) fail(kTooManyTuned);
+  if (std::max(tuned.configurations.size(), tuned.left_out.size()) > kConfigurationsMax)
+    fail(kTooManyConfigurations);
+  if (!problem_.empty()) return 0;
+  tuned_kernels_.push_back(std::move(tuned));
+  return static_cast<std::uint32_t>(tuned_kernels_.size());
+}
+
 void Recording::begin_configuration(std::uint32_t tuned, std::uint32_t configuration) {
-  if (tuned > kTunedMax) return fail(kTooManyTuned);
-  if (configuration >= kConfigurationsMax) return fail(kTooManyConfigurations);
+  const bool is_known =
+      tuned == 0 || (tuned <= tuned_kernels_.size() &&
+                     configuration < tuned_kernels_[tuned - 1].configurations.size());
+  if (!is_known) return fail(kUnknownConfiguration);
   tuned_ = tuned;
   configuration_ = configuration;
 }

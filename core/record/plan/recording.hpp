@@ -49,6 +49,8 @@ class Recording {
   void fail(std::string_view reason);
   const std::string& problem() const { return problem_; }
 
+  /// Adds an autotuned kernel to the run. Returns its number (recorded::Step::tuned).
+  std::uint32_t add_tuned(recorded::Tuned tuned);
   /// Assigns further steps of a run to this configuration of an autotuned kernel (recorded::Step::tuned). 0: to none.
   void begin_configuration(std::uint32_t tuned, std::uint32_t configuration);
 
@@ -65,6 +67,8 @@ class Recording {
 
   const std::vector<recorded::Step>& setup() const { return setup_; }
   const std::vector<recorded::Step>& run() const { return run_; }
+  /// The autotuned kernels of the run.
+  const std::vector<recorded::Tuned>& tuned_kernels() const { return tuned_kernels_; }
   /// 1 for the first run, also after its end; 0 before.
   std::uint64_t run_number() const { return run_number_; }
 
@@ -86,6 +90,7 @@ class Recording {
   std::vector<KernelUse> kernels_;
   std::map<std::tuple<Function*, std::uint32_t, std::int32_t, bool>, std::uint32_t> kernel_uses_;
 
+  std::vector<recorded::Tuned> tuned_kernels_;
   std::uint32_t tuned_ = 0, configuration_ = 0;  ///< of the next step
 
   // Of the present run.

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from recording_driver import RecordingDriver
 
 
+TEXT_MAX = 200
+
+
 class KeyIsKnown(BaseException):
     """Ends an autotuner's call after the lookup of its configuration, before the kernel starts."""
 
@@ -33,6 +36,8 @@ class Configurations(dict[Any, Any]):
         super().__init__(known)
         self.usable: dict[Any, list[Any]] = {key: [value] for key, value in known.items()}
         self.compiled: list[Any] = []  # since the last key was set
+        self.failed: list[tuple[Any, str]] = []  # those that do not compile, with the reason; since then
+        self.left_out: dict[Any, list[tuple[Any, str]]] = {}
         self.key: Any = None  # the last one that was looked up
         self.ends_call = False  # a lookup raises KeyIsKnown
         self.chosen: Any = None  # the result of the next lookups; None: the stored one
@@ -40,7 +45,8 @@ class Configurations(dict[Any, Any]):
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
         self.usable[key] = self.compiled or [value]
-        self.compiled = []
+        self.left_out[key] = self.failed
+        self.compiled, self.failed = [], []
 
     def __getitem__(self, key: Any) -> Any:
         self.key = key
@@ -49,8 +55,19 @@ class Configurations(dict[Any, Any]):
         return super().__getitem__(key) if self.chosen is None else self.chosen
 
 
-def compiles(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> bool:
-    """Compiles the kernel with a configuration, and loads it. Returns whether both succeeded."""
+def printable(text: str) -> str:
+    """The text as a plan may have it: printable ASCII, and not longer than TEXT_MAX."""
+    return "".join(c if " " <= c <= "~" else " " for c in text)[:TEXT_MAX]
+
+
+def parameters(config: Any) -> str:
+    """A configuration as people read it: "BLOCK: 128, num_warps: 4"."""
+    shown = {name: value for name, value in config.all_kwargs().items() if (name, value) != ("num_ctas", 1)}
+    return printable(", ".join(f"{name}: {value}" for name, value in shown.items()))
+
+
+def compile_problem(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> str | None:
+    """Compiles the kernel with a configuration, and loads it. Returns the reason if one of them failed."""
     arguments = {**meta, **config.all_kwargs()}
     if config.pre_hook is not None:
         config.pre_hook({**tuner.nargs, **arguments})
@@ -58,9 +75,9 @@ def compiles(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> bool:
         kernel = tuner.fn.run(*args, **{**arguments, "warmup": True})
         if hasattr(kernel, "_init_handles"):
             kernel._init_handles()
-    except Exception:  # for example too much shared memory, or a compiler error
-        return False
-    return True
+    except Exception as error:  # for example too much shared memory, or a compiler error
+        return printable(f"{type(error).__name__}: {error}")
+    return None
 
 
 def refuse_to_tell(tuner_class: Any, name: str, driver: RecordingDriver) -> None:
@@ -111,7 +128,9 @@ class TunedKernels:
             return self.start(tuner, args, kwargs)
 
         def bench(tuner: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
-            if not compiles(tuner, args, config, meta):
+            problem = compile_problem(tuner, args, config, meta)
+            if problem is not None:
+                tuner.cache.failed.append((config, problem))
                 return [math.inf] * 3
             tuner.cache.compiled.append(config)
             return [1.0] * 3
@@ -136,14 +155,28 @@ class TunedKernels:
             cache.ends_call = False
         return self.start_each(tuner, args, kwargs)
 
+    def number_of(self, tuner: Any) -> int:
+        """The number of the pair of the autotuner and the last key that it looked up."""
+        cache = tuner.cache
+        pair = id(tuner), cache.key
+        if pair not in self.numbers:
+            self.tuners.append(tuner)
+            left_out = cache.left_out.get(cache.key, [])
+            self.numbers[pair] = self.driver.autotuned(
+                {
+                    "configurations": [parameters(config) for config in cache.usable[cache.key]],
+                    "left_out": [{"configuration": parameters(c), "reason": reason} for c, reason in left_out],
+                }
+            )
+        return self.numbers[pair]
+
     def start_each(self, tuner: Any, args: Any, kwargs: Any) -> Any:
         """Starts the kernel with each configuration that can be used for the last key."""
         cache = tuner.cache
         usable = cache.usable[cache.key]
         if len(usable) < 2:
             return self.original(tuner, *args, **kwargs)
-        self.tuners.append(tuner)
-        number = self.numbers.setdefault((id(tuner), cache.key), len(self.numbers) + 1)
+        number = self.number_of(tuner)
         made = None
         try:
             for at in range(len(usable))[:: -1 if self.is_backwards else 1]:

@@ -29,7 +29,13 @@ class RecordingDriver:
         self.driver.hone_record_result.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32]
         self.driver.hone_record_problem.restype = ctypes.c_char_p
         self.driver.hone_record_run_digest.restype = ctypes.c_uint64
-        for takes_text in ("hone_record_begin", "hone_record_operator", "hone_record_fail"):
+        self.driver.hone_record_autotuned.restype = ctypes.c_uint32
+        for takes_text in (
+            "hone_record_begin",
+            "hone_record_operator",
+            "hone_record_autotuned",
+            "hone_record_fail",
+        ):
             self.driver[takes_text].argtypes = [ctypes.c_char_p]
         self.driver.hone_record_finish.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint64)]
 
@@ -47,6 +53,10 @@ class RecordingDriver:
 
     def operator(self, call: dict[str, Any]) -> None:
         self.driver.hone_record_operator(json.dumps(call).encode())
+
+    def autotuned(self, kernel: dict[str, Any]) -> int:
+        """Adds an autotuned kernel to the run, with texts of its configurations. Its number, from 1; 0: it failed."""
+        return int(self.driver.hone_record_autotuned(json.dumps(kernel).encode()))
 
     def configuration(self, tuned: int, number: int) -> None:
         """Assigns further work to configuration `number` (from 0) of autotuned kernel `tuned` (from 1); 0: to none."""

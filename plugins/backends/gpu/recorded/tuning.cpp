@@ -178,8 +178,9 @@ void choose_configurations(LoadedPlan& loaded, const std::vector<std::uint64_t>&
       const auto end_s = [&](double limit_s) {
         return now + std::max(begin_s + limit_s - now, 0.0) / static_cast<double>(count - i);
       };
-      loaded.chosen[i] = fastest_configuration(calls, loaded.plan.tuned[i], loaded.chosen[i],
-                                               {end_s(kFirstTuningSeconds), end_s(kTuningSeconds)});
+      loaded.chosen[i] = fastest_configuration(
+          calls, static_cast<std::uint32_t>(loaded.plan.tuned[i].configurations.size()),
+          loaded.chosen[i], {end_s(kFirstTuningSeconds), end_s(kTuningSeconds)});
     }
   } catch (const Failure&) {  // there is too little memory
   }
