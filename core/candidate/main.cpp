@@ -184,6 +184,8 @@ Status reload(Candidate& self) {
   self.backend->unload(self.artifact);
   self.artifact = nullptr;
   std::fill(std::begin(self.kernels), std::end(self.kernels), nullptr);
+  self.has_told_choice = false;
+  self.answers->chosen_count = 0;
   HONE_ASSIGN(const auto fds, receive_setup(self.setup));
   const Status ready = import_arena(self, fds[2].get());
   say(Report::kSealed, ready);

@@ -45,6 +45,17 @@ int32_t finish_calls(const Candidate& self, hone_error& error) {
   return finishes ? self.python->finish(error.message, sizeof error.message) : HONE_OK;
 }
 
+/// Reports which configurations a recorded plan has chosen. Only after the first round, which is not timed.
+void tell_choice(Candidate& self) {
+  if (self.has_told_choice || self.backend->chosen_configurations == nullptr) return;
+  self.has_told_choice = true;
+  hone_error error = fresh_error();
+  std::uint32_t count = 0;
+  const int32_t code = self.backend->chosen_configurations(self.kernels[0], self.answers->chosen,
+                                                           kTunedKernelsMax, &count, &error);
+  if (code == HONE_OK) self.answers->chosen_count = count;
+}
+
 Answer run(Candidate& self, std::uint32_t calls) {
   hone_error error = fresh_error();
   const std::uint32_t launches = self.orders->launch_count;
@@ -70,6 +81,7 @@ Answer run(Candidate& self, std::uint32_t calls) {
   double seconds = 0;
   if (marked && answer == Answer::kFine) self.backend->between_marks(self.device, &seconds, &error);
   self.answers->marked_seconds = seconds;
+  if (answer == Answer::kFine) tell_choice(self);
   return answer;
 }
 

@@ -28,13 +28,14 @@
 
 namespace hone {
 
-inline constexpr std::uint32_t kChannelVersion = 7;
+inline constexpr std::uint32_t kChannelVersion = 8;
 inline constexpr std::size_t kCallsMax = 64;  ///< calls of the entry in one round
 inline constexpr std::size_t kGuardsMax = 16;
 inline constexpr std::size_t kNameMax = 128;
 inline constexpr std::size_t kKernelsMax = 16;   ///< of one artifact
 inline constexpr std::size_t kLaunchesMax = 16;  ///< of one call
 inline constexpr std::size_t kObservedMax = 3072;
+inline constexpr std::size_t kTunedKernelsMax = 16;  ///< autotuned kernels of one artifact
 /// The packet that tells a module's process to open its device before its setup arrives.
 inline constexpr std::string_view kOpenAhead = "o";
 
@@ -145,6 +146,9 @@ struct Answers {
   char message[256];
   double marked_seconds;        ///< time by the device's own clock; 0: it has none
   char observed[kObservedMax];  ///< the trace, as hone_python.observe writes it
+  std::uint32_t chosen_count;   ///< autotuned kernels that have chosen a configuration
+  std::uint32_t
+      chosen[kTunedKernelsMax];  ///< their configurations, as chosen_configurations() writes them
 };
 
 constexpr std::size_t page_round(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }

@@ -175,20 +175,11 @@ void print_steps(Terminal& terminal, const StepTexts& texts, const std::string& 
   terminal.table({"#", "step", "name", "grid", "block", "details"}, rows);
 }
 
-/// The name of the kernel that an autotuned kernel's steps start; empty if they start none.
-std::string tuned_name(const Plan& plan, std::size_t number) {
-  for (const recorded::Step& step : plan.run) {
-    const auto* launch = std::get_if<recorded::Launch>(&step.work);
-    if (launch != nullptr && step.tuned == number + 1)
-      return readable_name(plan.kernels[launch->kernel].name);
-  }
-  return "";
-}
-
 void print_tuned(Terminal& terminal, const Plan& plan) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < plan.tuned.size(); ++i) {
-    const Cell name{cut_end(tuned_name(plan, i), kNameWidth), Colour::kBold};
+    const std::string kernel = readable_name(recorded::tuned_kernel_name(plan, i));
+    const Cell name{cut_end(kernel, kNameWidth), Colour::kBold};
     std::size_t number = 0;
     for (const std::string& parameters : plan.tuned[i].configurations)
       rows.push_back({{std::to_string(i), Colour::kDim, true},
@@ -215,7 +206,7 @@ Value tuned_value(const Plan& plan) {
       configurations.push(parameters);
     for (const recorded::Tuned::LeftOut& one : plan.tuned[i].left_out)
       left_out.push(Value::map({{"configuration", one.configuration}, {"reason", one.reason}}));
-    list.push(Value::map({{"kernel", tuned_name(plan, i)},
+    list.push(Value::map({{"kernel", recorded::tuned_kernel_name(plan, i)},
                           {"configurations", std::move(configurations)},
                           {"left_out", std::move(left_out)}}));
   }

@@ -38,6 +38,22 @@ void log_rerun(const DeviceJob& job, const History& history, const Decision& dec
   decision.reason < Reason::kNoise ? log_info("evaluate", line) : log_warning("evaluate", line);
 }
 
+/// The configurations that a process reported, with their names in the plan. A report that does not fit the plan is
+/// dropped.
+std::vector<ChosenConfiguration> named(const RecordedPlan& plan,
+                                       const std::vector<ChosenConfiguration>& reported) {
+  if (reported.size() != plan.tuned.size()) return {};
+  std::vector<ChosenConfiguration> chosen;
+  for (std::size_t i = 0; i < reported.size(); ++i) {
+    const RecordedPlan::TunedKernel& kernel = plan.tuned[i];
+    const auto number = static_cast<std::size_t>(reported[i].number);
+    if (number > kernel.configurations.size()) return {};
+    chosen.push_back({kernel.name, kernel.configurations[number - 1], reported[i].number,
+                      static_cast<std::int64_t>(kernel.configurations.size())});
+  }
+  return chosen;
+}
+
 }  // namespace
 
 History Judging::begin_run(RunKind run, Mode mode) const {
@@ -120,6 +136,7 @@ Result<Verdict> Judging::scored(const DeviceJob& job, const Evaluation& evaluati
   // Only modules are traced, because only they can call code of others.
   if (job.mode == Mode::kRecordedModule) {
     if (verdict.correct()) verdict.work = Work{job.built->plan->work};
+    verdict.configurations = named(*job.built->plan, verdict.configurations);
     return with_policy(*job.task, std::move(verdict), std::nullopt);
   }
   if (!is_module(job.mode)) return verdict;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "evaluate/options.hpp"
@@ -23,6 +24,11 @@ struct RecordedPlan {
   bool has_operators = false;   ///< its process needs torch
   bool is_cooperative = false;  ///< it has cooperative launches
   Witnessed work;               ///< the kernels and operators of one call
+  struct TunedKernel {
+    std::string name;
+    std::vector<std::string> configurations;  ///< their parameters
+  };
+  std::vector<TunedKernel> tuned;  ///< its autotuned kernels
 };
 
 /// Whether the image is part of torch. Other images are Triton's, or of extensions such as those of load_inline.

@@ -267,6 +267,13 @@ std::string ProcessRunner::observed() const {
   return words;
 }
 
+std::vector<std::uint32_t> ProcessRunner::chosen_configurations() const {
+  std::uint32_t chosen[kTunedKernelsMax];
+  std::memcpy(chosen, answers_->chosen, sizeof chosen);
+  const std::size_t count = std::min<std::size_t>(answers_->chosen_count, kTunedKernelsMax);
+  return {chosen, chosen + count};
+}
+
 Status ProcessRunner::give_inputs(std::function<Status()> put) {
   if (!options_.module || !options_.defences.holds(Defence::kWithhold)) return put();
   put_inputs_ = std::move(put);

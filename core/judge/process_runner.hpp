@@ -68,6 +68,7 @@ class ProcessRunner : public Runner {
   bool withholds_inputs() const override { return options_.module; }
   bool observes() const override { return options_.observes; }
   std::string observed() const override;
+  std::vector<std::uint32_t> chosen_configurations() const override;
   Status give_inputs(std::function<Status()> put) override;
   void forget_inputs() override { put_inputs_ = nullptr; }
   void keep_core_busy(bool awake) override;

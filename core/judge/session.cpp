@@ -38,7 +38,10 @@ Judgement Session::judge() {
     input_.host.progress(JudgeStage::kMeasure);
     result = measure();
   }
-  if (passed(result)) result.verdict.work = checker_.work();
+  if (!passed(result)) return result;
+  result.verdict.work = checker_.work();
+  for (const std::uint32_t chosen : input_.submission.chosen_configurations())
+    result.verdict.configurations.push_back({"", "", std::int64_t{chosen} + 1, 0});
   return result;
 }
 

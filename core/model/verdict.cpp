@@ -91,6 +91,27 @@ Result<Speedup> speedup_from_value(Fields f) {
   return s;
 }
 
+Value configurations_to_value(const std::vector<ChosenConfiguration>& configurations) {
+  Value list = Value::array();
+  for (const ChosenConfiguration& one : configurations)
+    list.push(Value::map({{"kernel", one.kernel},
+                          {"parameters", one.parameters},
+                          {"number", one.number},
+                          {"count", one.count}}));
+  return list;
+}
+
+Result<ChosenConfiguration> configuration_from_value(Fields f) {
+  constexpr std::int64_t kMax = std::int64_t{1} << 32;
+  ChosenConfiguration one;
+  one.kernel = f.text_or("kernel", "");
+  one.parameters = f.text_or("parameters", "");
+  one.number = f.integer("number", 1, kMax);
+  one.count = f.integer_or("count", 0, 0, kMax);
+  HONE_TRY(f.finish_loosely());
+  return one;
+}
+
 }  // namespace
 
 Result<Outcome> parse_outcome(std::string_view name) {
@@ -118,6 +139,7 @@ Value verdict_to_value(const Verdict& v) {
                      {"stage_ms", stage_ms_to_value(v)},
                      {"findings", texts_value(v.findings)},
                      {"timing", v.timing},
+                     {"configurations", configurations_to_value(v.configurations)},
                      {"not_recorded", v.not_recorded},
                      {"caught", v.caught},
                      {"second_look", v.second_look},
@@ -154,6 +176,12 @@ Result<Verdict> verdict_from_value(const Value& value) {
   }
   v.findings = f.texts_or("findings", {});
   v.timing = f.text_or("timing", "");
+  if (const Value* list = f.array_or_null("configurations")) {
+    for (const Value& item : list->as_array()) {
+      HONE_ASSIGN(auto one, configuration_from_value(f.inside("configurations", item)));
+      v.configurations.push_back(std::move(one));
+    }
+  }
   v.not_recorded = f.text_or("not_recorded", "");
   v.caught = f.text_or("caught", "");
   v.second_look = f.text_or("second_look", "");

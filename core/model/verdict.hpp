@@ -137,6 +137,14 @@ struct Speedup {
   }
 };
 
+/// The configuration that an autotuned kernel of a recorded plan ran, as reported by the module's processes.
+struct ChosenConfiguration {
+  std::string kernel;       ///< its name, of printable ASCII
+  std::string parameters;   ///< "BLOCK: 128, num_warps: 4"
+  std::int64_t number = 1;  ///< of the configuration, from 1
+  std::int64_t count = 0;   ///< of configurations that the kernel could run
+};
+
 struct Verdict {
   Outcome outcome = Outcome::kNoCode;
   std::string reason;  ///< one line: "signal SIGSEGV in a check of shape n=1000"
@@ -156,6 +164,7 @@ struct Verdict {
   std::vector<std::string> findings;
   /// Of a module on a device: "device", the time of its recorded plan; "call", a call of its Python. Else empty.
   std::string timing;
+  std::vector<ChosenConfiguration> configurations;  ///< of a correct module with a recorded plan
   std::string not_recorded;  ///< why a module has no recorded plan: "a value was read back (…:31)"
   std::string second_look;   ///< "agreed", "disagreed"; empty without a confirmation run
   std::string

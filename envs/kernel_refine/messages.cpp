@@ -19,16 +19,16 @@ constexpr std::int64_t kMultiple = 8;
 
 const std::vector<std::string>& known_words() {
   static const std::vector<std::string> kWords = {
-      "advice",     "alignment",    "arguments",       "baseline_time",
-      "best",       "cache",        "description",     "diagnostics",
-      "entry",      "examples",     "fence",           "findings",
-      "flags",      "hardware",     "hidden_shapes",   "in_language",
-      "interval",   "languages",    "memory",          "mismatch",
-      "nans",       "reason",       "reason_sentence", "run_seconds",
-      "shape_hint", "shown_shapes", "signal_meaning",  "signature",
-      "speedup",    "stop_rule",    "target",          "threads",
-      "time",       "timed_shape",  "title",           "tolerance",
-      "turns",      "turns_left"};
+      "advice",      "alignment",  "arguments",      "baseline_time",
+      "best",        "cache",      "configurations", "description",
+      "diagnostics", "entry",      "examples",       "fence",
+      "findings",    "flags",      "hardware",       "hidden_shapes",
+      "in_language", "interval",   "languages",      "memory",
+      "mismatch",    "nans",       "reason",         "reason_sentence",
+      "run_seconds", "shape_hint", "shown_shapes",   "signal_meaning",
+      "signature",   "speedup",    "stop_rule",      "target",
+      "threads",     "time",       "timed_shape",    "title",
+      "tolerance",   "turns",      "turns_left"};
   return kWords;
 }
 
@@ -105,6 +105,17 @@ std::string findings_text(const std::vector<std::string>& findings) {
   return text;
 }
 
+std::string configurations_text(const std::vector<ChosenConfiguration>& configurations) {
+  std::string text;
+  for (const ChosenConfiguration& one : configurations)
+    text +=
+        (text.empty() ? "Fastest configurations of your autotuned kernels, which were timed:\n- "
+                      : "\n- ") +
+        without_fences(one.kernel) + ": configuration " + std::to_string(one.number) + " of " +
+        std::to_string(one.count) + " (" + without_fences(one.parameters) + ")";
+  return text;
+}
+
 std::string flags_text(const std::vector<std::string>& flags) {
   std::string text;
   for (const std::string& flag : flags) text += (text.empty() ? "Flags: " : ", ") + flag;
@@ -173,6 +184,7 @@ void add_verdict_words(Words& words, const Turn& turn, const Verdict& verdict) {
     if (2 * mismatch.wrong < mismatch.total) words["shape_hint"] = shape_hint(mismatch.shape);
   }
   if (verdict.speedup) add_speedup_words(words, turn, *verdict.speedup);
+  words["configurations"] = configurations_text(verdict.configurations);
 }
 
 /// The text of a template with these findings, or with general advice if there are none. Empty lines at the end are removed.

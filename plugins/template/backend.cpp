@@ -487,6 +487,7 @@ constexpr hone_backend_factory kBackend = {
     nullptr,
     nullptr,
     nullptr,
+    nullptr,  // chosen_configurations: it runs no recorded plans
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ static_assert(offsetof(inside::Orders, wake) == offsetof(Orders, wake));
 static_assert(offsetof(inside::Orders, values) == offsetof(Orders, values));
 static_assert(sizeof inside::Orders::values == sizeof Orders::values);
 static_assert(offsetof(inside::Answers, message) == offsetof(Answers, message));
-static_assert(kChannelVersion == 7, "forge_a_report has this number");
+static_assert(kChannelVersion == 8, "forge_a_report has this number");
 
 constexpr std::uint64_t kSeed = 20;
 constexpr std::uint64_t kTries =

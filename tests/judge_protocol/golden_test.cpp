@@ -34,9 +34,10 @@ TEST(JudgeProtocolGolden, JudgedReply_HasTheseBytes) {
       shown(write_message(JudgeReply(reply))),
       "\\x83\\xa5reply\\xa6judged\\xa9judgement\\x87\\xa6ending\\xa9timed_out\\xa7culprit"
       "\\xaasubmission\\xa5place\\xa5check\\xa5shape\\xa9shape n=8\\xa6hidden\\xc2\\xa7mess"
-      "age\\xb0no answer in 2 s\\xa7verdict\\xde\\x00\\x10\\xa7outcome\\xa7no_code\\xa6reason\\xa0"
+      "age\\xb0no answer in 2 s\\xa7verdict\\xde\\x00\\x11\\xa7outcome\\xa7no_code\\xa6reason\\xa0"
       "\\xa5stage\\xa0\\xabdiagnostics\\xa0\\xa6signal\\xa0\\xa8mismatch\\xc0\\xa7speedup"
-      "\\xc0\\xa4work\\xc0\\xa8stage_ms\\x80\\xa8findings\\x90\\xa6timing\\xa0\\xacnot_"
+      "\\xc0\\xa4work\\xc0\\xa8stage_"
+      "ms\\x80\\xa8findings\\x90\\xa6timing\\xa0\\xaeconfigurations\\x90\\xacnot_"
       "recorded\\xa0\\xa6caught\\xa0\\xabsecond_look\\xa0\\xabfinge"
       "rprint\\xa0\\xabsource_hash\\xa0\\xa4kept\\xc2");
 }

@@ -181,10 +181,14 @@ TEST(Verdict, Value_RoundTrips) {
   verdict.caught = "second_look";
   verdict.second_look = "disagreed";
   verdict.findings = {"A call takes 10 µs.", "The loop at line 3 is not vectorized."};
+  verdict.configurations = {{"matmul", "BLOCK: 64, num_warps: 4", 2, 5}};
   auto back = verdict_from_value(verdict_to_value(verdict));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(verdict_to_value(*back), verdict_to_value(verdict));
   EXPECT_EQ(back->findings, verdict.findings);
+  ASSERT_EQ(back->configurations.size(), 1u);
+  EXPECT_EQ(back->configurations[0].parameters, "BLOCK: 64, num_warps: 4");
+  EXPECT_EQ(back->configurations[0].number, 2);
   EXPECT_EQ(verdict_from_value(Value::map({{"outcome", "great"}})).error().message,
             "no outcome is called 'great'");
 }

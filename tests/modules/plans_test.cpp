@@ -70,6 +70,14 @@ std::function<void(Plan&)> with_image(std::function<void(std::string&)> change) 
   return [change](Plan& plan) { change(plan.images[0].bytes); };
 }
 
+/// Starts the plan's kernel in each of two equal configurations.
+void two_configurations(Plan& plan) {
+  plan.tuned = {{{"first", "second"}, {}}};
+  plan.run.assign(2, {0, launch_of(plan), 1, 0});
+  plan.run[1].configuration = 1;
+  plan.memories[kPlanNote].last = 1;
+}
+
 const std::vector<PlanAttack> kForgedPlans = {
     {.name = "do_nothing", .expected = kOutIsWrong, .forge = [](Plan& plan) { plan.run.clear(); }},
     {.name = "answer_with_constants",
@@ -246,13 +254,7 @@ const std::vector<PlanAttack> kForgedPlans = {
          }},
     {.name = "two_honest_configurations",
      .expected = timed(is(kCorrect)),
-     .forge =
-         [](Plan& plan) {
-           plan.tuned = {{{"first", "second"}, {}}};
-           plan.run.assign(2, {0, launch_of(plan), 1, 0});
-           plan.run[1].configuration = 1;
-           plan.memories[kPlanNote].last = 1;
-         }},
+     .forge = two_configurations},
     {.name = "own_kernel_in_one_configuration",
      .expected = refused("the configurations of an autotuned kernel start different kernels"),
      .forge =
@@ -261,6 +263,12 @@ const std::vector<PlanAttack> kForgedPlans = {
            plan.run[0].tuned = 1;
            plan.run.push_back({0, copy(kPlanOut, kPlanX, kPlanOutBytes), 1, 1});
            plan.memories[kPlanNote].last = 1;
+         }},
+    {.name = "write_to_the_terminal",
+     .expected = refused("configurations: expected printable ASCII characters"),
+     .forge =
+         [](Plan& plan) {
+           plan.tuned = {{{"first", "\x1b[2Jcorrect"}, {}}};
          }},
     {.name = "unknown_configuration",
      .expected = refused("configuration: found number 2, and there are 2"),
@@ -382,7 +390,7 @@ INSTANTIATE_TEST_SUITE_P(Forged, PlanCheatsUndefended,
 #endif
 
 /// With modules: auto, the layer's honest Python is judged if a plan fails before it was timed.
-class PlansThatFail : public testing::Test {
+class PlansBesideAModule : public testing::Test {
  protected:
   void SetUp() override {
     if (std::getenv("HONE_MODULES_PYTHON") == nullptr ||
@@ -397,14 +405,14 @@ class PlansThatFail : public testing::Test {
   }
 };
 
-TEST_F(PlansThatFail, InACheck_ModuleIsJudgedInItsOwnProcess) {
+TEST_F(PlansBesideAModule, InACheck_ModuleIsJudgedInItsOwnProcess) {
   const Verdict verdict = judged_with(plan_of("trap"));
   EXPECT_TRUE(verdict.correct()) << verdict.reason;
   EXPECT_EQ(verdict.timing, "call");
   EXPECT_THAT(verdict.not_recorded, HasSubstr("its plan was not replayed: uncaught exception"));
 }
 
-TEST_F(PlansThatFail, WhileLoading_ModuleIsJudgedInItsOwnProcess) {
+TEST_F(PlansBesideAModule, WhileLoading_ModuleIsJudgedInItsOwnProcess) {
   Plan plan = plan_of("honest");
   plan.images[0].bytes = "no ELF file";
   const Verdict verdict = judged_with(plan);
@@ -413,7 +421,19 @@ TEST_F(PlansThatFail, WhileLoading_ModuleIsJudgedInItsOwnProcess) {
   EXPECT_THAT(verdict.not_recorded, HasSubstr("expected a whole ELF file"));
 }
 
-TEST_F(PlansThatFail, MalformedFile_ModuleIsJudgedInItsOwnProcess) {
+TEST_F(PlansBesideAModule, AutotunedKernel_VerdictHasItsConfiguration) {
+  Plan plan = plan_of("honest");
+  two_configurations(plan);
+  const Verdict verdict = judged_with(plan);
+  EXPECT_TRUE(verdict.correct()) << verdict.reason;
+  ASSERT_EQ(verdict.configurations.size(), 1u);
+  const ChosenConfiguration& chosen = verdict.configurations[0];
+  EXPECT_EQ(chosen.kernel, plan.kernels[launch_of(plan).kernel].name);
+  EXPECT_EQ(chosen.count, 2);
+  EXPECT_EQ(chosen.parameters, chosen.number == 1 ? "first" : "second");
+}
+
+TEST_F(PlansBesideAModule, MalformedFile_ModuleIsJudgedInItsOwnProcess) {
   Plan plan = plan_of("honest");
   plan.streams = 17;
   const Verdict verdict = judged_with(plan);
@@ -422,7 +442,7 @@ TEST_F(PlansThatFail, MalformedFile_ModuleIsJudgedInItsOwnProcess) {
   EXPECT_THAT(verdict.not_recorded, HasSubstr("its plan cannot be used: recorded plan: streams"));
 }
 
-TEST_F(PlansThatFail, WrongOutputs_AreTheVerdict) {
+TEST_F(PlansBesideAModule, WrongOutputs_AreTheVerdict) {
   Plan plan = plan_of("honest");
   plan.run.clear();
   const Verdict verdict = judged_with(plan);
@@ -431,13 +451,13 @@ TEST_F(PlansThatFail, WrongOutputs_AreTheVerdict) {
   EXPECT_EQ(verdict.not_recorded, "");
 }
 
-TEST_F(PlansThatFail, InAMeasurement_AreTheVerdict) {
+TEST_F(PlansBesideAModule, InAMeasurement_AreTheVerdict) {
   const Verdict verdict = judged_with(plan_of("crash_when_timed"));
   EXPECT_EQ(verdict.outcome, kCrashed) << "it was measured a second time";
   EXPECT_EQ(verdict.timing, "device");
 }
 
-TEST_F(PlansThatFail, Baselines_ModuleIsJudgedInItsOwnProcess) {
+TEST_F(PlansBesideAModule, Baselines_ModuleIsJudgedInItsOwnProcess) {
   auto task = module_task("linear");
   ASSERT_TRUE(task) << task.error().message;
   task->id = "linear with a baseline that fails";

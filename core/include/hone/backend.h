@@ -296,6 +296,12 @@ typedef struct hone_backend_factory {
                            hone_error* error);
   /* [one] NULL is allowed. */
   void (*close_counters)(hone_counters* counters);
+
+  /* [one] After the first launch of a recorded plan's kernel: the configurations that its autotuned kernels run, each
+   * counted from 0, in the plan's order. Writes the first `max` of them to `out`, and to `count` the number of autotuned
+   * kernels; 0 for other kernels. NULL where the backend chooses no configurations. */
+  int32_t (*chosen_configurations)(hone_kernel* kernel, uint32_t* out, uint32_t max,
+                                   uint32_t* count, hone_error* error);
 } hone_backend_factory;
 
 #ifdef __cplusplus

@@ -184,6 +184,15 @@ inline bool runs(const Step& step, const std::vector<std::uint32_t>& chosen) {
   return step.tuned == 0 || chosen[step.tuned - 1] == step.configuration;
 }
 
+/// The name of the kernel that the configurations of an autotuned kernel (from 0) launch; empty if they launch none.
+inline std::string tuned_kernel_name(const Plan& plan, std::size_t number) {
+  for (const Step& step : plan.run) {
+    const auto* launch = std::get_if<Launch>(&step.work);
+    if (launch != nullptr && step.tuned == number + 1) return plan.kernels[launch->kernel].name;
+  }
+  return "";
+}
+
 /// Whether a process needs torch to replay the plan.
 inline bool has_operators(const Plan& plan) {
   const auto calls = [](const Step& step) { return std::holds_alternative<Operator>(step.work); };

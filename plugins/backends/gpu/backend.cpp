@@ -71,6 +71,7 @@ constexpr hone_backend_factory kBackend = {
     kHasCounters ? end_pass : nullptr,
     kHasCounters ? read_counters : nullptr,
     kHasCounters ? close_counters : nullptr,
+    chosen_configurations,
 };
 
 }  // namespace hone_gpu

@@ -141,6 +141,8 @@ int32_t get_kernel(hone_artifact* artifact, const char* entry, const uint32_t* k
                    uint32_t count, hone_kernel** out, hone_error* error);
 int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* launch,
                hone_error* error);
+int32_t chosen_configurations(hone_kernel* kernel, uint32_t* out, uint32_t max, uint32_t* count,
+                              hone_error* error);
 int32_t wait(hone_device* device, hone_error* error);
 int32_t mark(hone_device* device, uint32_t which, hone_error* error);
 int32_t between_marks(hone_device* device, double* seconds, hone_error* error);

@@ -231,4 +231,14 @@ int32_t launch(hone_kernel* kernel, hone_buffer* buffer, const hone_launch* laun
   });
 }
 
+int32_t chosen_configurations(hone_kernel* kernel, uint32_t* out, uint32_t max, uint32_t* count,
+                              hone_error*) {
+  *count = 0;
+  if (kernel->replay == nullptr) return HONE_OK;
+  const std::vector<std::uint32_t>& chosen = kernel->replay->chosen();
+  *count = static_cast<std::uint32_t>(chosen.size());
+  std::copy_n(chosen.begin(), std::min<std::size_t>(chosen.size(), max), out);
+  return HONE_OK;
+}
+
 }  // namespace hone_gpu

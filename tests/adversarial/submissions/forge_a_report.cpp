@@ -8,7 +8,7 @@
     int32_t code;
     uint32_t flags;
     char message[256];
-  } loaded{7, 3, 0, 0, "fine"};
+  } loaded{8, 3, 0, 0, "fine"};
   (void)!write(3, &loaded, sizeof loaded);
   for (;;) pause();
 }

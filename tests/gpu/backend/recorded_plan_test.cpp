@@ -81,6 +81,10 @@ TEST_P(GpuRecordedPlan, AutotunedKernel_RunsItsFastestConfiguration) {
     for (float call_number = 1; call_number <= 3; ++call_number) {
       call(entry_of_call, {0, 4096, 8192});
       EXPECT_EQ(read<float>(4096, 1)[0], slow == 0 ? 8 : 7) << "the slow one is " << slow;
+      std::uint32_t chosen = 9, count = 0;
+      HONE_OKAY(chosen_configurations(entry_of_call, &chosen, 1, &count, error));
+      EXPECT_EQ(count, 1u);
+      EXPECT_EQ(chosen, 1 - slow);
       EXPECT_EQ(read<float>(8192, 2), (std::vector<float>{5 + call_number, 6 + call_number}))
           << "the calls that were timed changed the task's tensors";
     }

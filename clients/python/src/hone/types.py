@@ -150,6 +150,15 @@ class Speedup(TypedDict, total=False):
     marked_us: float
 
 
+class Configuration(TypedDict):
+    """The configuration that an autotuned kernel ran: ``number`` (from 1) of ``count``."""
+
+    kernel: str
+    number: int
+    count: int
+    parameters: str
+
+
 class Verdict(TypedDict, total=False):
     """The judgement of a submission (docs/verdicts.md)."""
 
@@ -164,6 +173,7 @@ class Verdict(TypedDict, total=False):
     stage_ms: dict[str, float]
     findings: list[str]  # where the time goes, with ``feedback_profile: auto``; else empty
     timing: str  # of a module on a device: "device" or "call"; else ""
+    configurations: list[Configuration]  # that autotuned kernels of a recorded plan ran
     not_recorded: str  # why a module has no recorded plan; "" if it has one, or none was tried
     caught: str
     second_look: str

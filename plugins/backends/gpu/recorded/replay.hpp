@@ -33,6 +33,8 @@ class Replay {
   void check_arguments(const std::uint32_t* kinds, std::uint32_t count) const;
   /// Starts a call on the device's stream. `offsets`: the offset of each argument in the buffer.
   void call(const hone_buffer& buffer, const std::uint64_t* offsets);
+  /// Of each autotuned kernel: the configuration that calls run, chosen in the first call.
+  const std::vector<std::uint32_t>& chosen() const { return loaded_->chosen; }
 
  private:
   /// A memory that is a tensor of the task.

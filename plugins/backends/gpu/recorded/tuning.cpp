@@ -161,7 +161,9 @@ std::uint32_t fastest_configuration(TimedCalls& calls, std::uint32_t count, std:
       keep(each, calls.seconds());
     }
   }
-  if (fastest_s == kNever) return accepted.front();
+  for (const std::uint32_t each : accepted) {  // there was no time to compare it
+    if (least_s[each] == kNever) least_s[each] = first_call_s[each];
+  }
   return static_cast<std::uint32_t>(std::min_element(least_s.begin(), least_s.end()) -
                                     least_s.begin());
 }
