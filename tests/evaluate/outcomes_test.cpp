@@ -87,15 +87,15 @@ TEST(Outcome, ClosedConnectionInARunningProcess_IsACrash) {
 /// None of its calls is over the task's time.
 TEST(Outcome, TotalTimeExceeded_IsNamed) {
   EvaluatorOptions options = test::quick_options();
-  options.evaluation_seconds = 4;
+  options.evaluation_seconds = 12;
   const auto machine = test::Machine::start(std::move(options));
   ASSERT_TRUE(machine) << machine.error().message;
   const std::string slow = std::string("#include <time.h>\n") + kSignature +
-                           "{ timespec t = {0, 700000000}; nanosleep(&t, nullptr);" + kRight + "}";
+                           "{ timespec t = {2, 100000000}; nanosleep(&t, nullptr);" + kRight + "}";
   const auto verdict = (*machine)->judge((*machine)->task("add_relu"), slow);
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->outcome, Outcome::kTimedOut);
-  EXPECT_NE(verdict->reason.find("over the 2 s that all of its calls may take in a check of "),
+  EXPECT_NE(verdict->reason.find("over the 6 s that all of its calls may take in a check of "),
             std::string::npos)
       << verdict->reason;
 }

@@ -198,12 +198,12 @@ TEST(Halted, SubmissionOfAStoppedMachine_IsJudgedAsIfItHadNotStopped) {
       std::vector<pid_t> all;
       add_all_below(::getpid(), all);
       for (const pid_t pid : all) ::kill(pid, SIGSTOP);
-      const timespec longer_than_the_limit{2, 0};
+      const timespec longer_than_the_limit{6, 0};
       ::nanosleep(&longer_than_the_limit, nullptr);
       for (const pid_t pid : all) ::kill(pid, SIGCONT);
     });
   };
-  const auto verdict = judge(**machine, task_with_limit(**machine, 1), busy_for(0.5), stop);
+  const auto verdict = judge(**machine, task_with_limit(**machine, 3), busy_for(0.5), stop);
   stopper.join();
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->outcome, Outcome::kCorrect) << verdict->reason;

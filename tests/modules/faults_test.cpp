@@ -21,7 +21,7 @@ namespace {
 using std::chrono::duration;
 using testing::HasSubstr;
 
-constexpr double kEvaluationSeconds = 8;
+constexpr double kEvaluationSeconds = 16;
 /// A few attempts, each with a task made ready.
 constexpr double kAnsweredSeconds = 10 * kEvaluationSeconds;
 constexpr const char* kSleep = "\nimport time\ntime.sleep(3)\n";

@@ -349,7 +349,10 @@ class Children {
     for (const pid_t pid : pids_) ::kill(pid, SIGKILL);
     for (const pid_t pid : pids_) ::waitpid(pid, nullptr, 0);
   }
+  /// Returns when the process is on its core.
   pid_t start(int nice, const std::function<void()>& body) {
+    int ready[2];
+    if (::pipe(ready) != 0) return -1;
     const pid_t pid = ::fork();
     if (pid == 0) {
       cpu_set_t core;
@@ -358,10 +361,15 @@ class Children {
       ::sched_setaffinity(0, sizeof core, &core);
       ::setpriority(PRIO_PROCESS, 0, nice);
       ::alarm(static_cast<unsigned>(2 * kEver));
+      for (const int end : ready) ::close(end);
       body();
       ::_exit(0);
     }
     pids_.push_back(pid);
+    ::close(ready[1]);
+    char byte;
+    [[maybe_unused]] const ssize_t ended = ::read(ready[0], &byte, 1);
+    ::close(ready[0]);
     return pid;
   }
 

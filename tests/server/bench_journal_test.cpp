@@ -47,7 +47,7 @@ std::vector<std::string> names_of(const Value& figures) {
 }
 
 TEST_F(BenchOfJournals, Web_HasAllFigures) {
-  const auto figures = bench_web({options_, 0.3, (test::build_dir() / "hone").string()});
+  const auto figures = bench_web({options_, 1, (test::build_dir() / "hone").string()});
   ASSERT_TRUE(figures.ok()) << figures.error().message;
   EXPECT_EQ(names_of(*figures), (std::vector<std::string>{
                                     "first screen of a journal with 20 episodes, 200 steps",

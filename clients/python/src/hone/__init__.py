@@ -27,6 +27,7 @@ from .errors import (
 )
 from .types import (
     Closed,
+    Configuration,
     EpisodeState,
     Message,
     Mismatch,
@@ -49,6 +50,7 @@ __all__ = [
     "Cancelled",
     "Client",
     "Closed",
+    "Configuration",
     "DeadlineExceeded",
     "Episode",
     "EpisodeState",
