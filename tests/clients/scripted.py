@@ -110,9 +110,12 @@ class ScriptedServer:
         self._control.close()
         self._context.term()
 
+    def stopped(self) -> bool:
+        return self._stopping.is_set()
+
     def wait_for(self, verb: str, count: int = 1) -> None:
         """Returns once `count` requests of this verb have come."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 100
         while self.seen[verb] < count:
             assert time.monotonic() < end, f"{verb}: found {self.seen[verb]}, expected {count}"
             self._stopping.wait(0.005)

@@ -84,18 +84,15 @@ def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
 
 
 class Script(list[Any]):
-    """Answers of a model; before the first one, the server that has episodes stops."""
+    """Answers of a model. Before the first answer of all scripts, the server that has episodes stops. No other does."""
 
     def __init__(self, servers: list[ScriptedServer], *answers: Any) -> None:
         super().__init__(answers)
         self.servers = servers
 
     def pop(self, at: Any = -1) -> Any:
-        for one in self.servers:
-            if one.open():
-                one.stop()
-                self.servers = []
-                break
+        if not any(one.stopped() for one in self.servers):
+            next((one for one in self.servers if one.open()), self.servers[0]).stop()
         return super().pop(at)
 
 

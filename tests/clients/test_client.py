@@ -159,8 +159,9 @@ def test_busy_is_raised_where_wanted(scripted: ScriptedServer) -> None:
 
 def test_busy_until_the_timeout(scripted: ScriptedServer) -> None:
     scripted.busy_replies = 10**6
+    scripted.retry_after_ms = 60_000
     with hone.connect(scripted.endpoint) as client, pytest.raises(hone.Busy):
-        client.reset("add_relu", timeout=0.3)
+        client.reset("add_relu", timeout=30)
 
 
 def test_slow_server_meets_the_timeout_and_the_step_may_be_sent_again(scripted: ScriptedServer) -> None:

@@ -271,6 +271,7 @@ def test_an_episode_whose_first_turn_is_cancelled_is_closed(scripted: ScriptedSe
         pending = asyncio.create_task(client.call_tool("submit", {"task": "add_relu", "code": "slow"}))
         await asyncio.to_thread(scripted.wait_for, "step")
         pending.cancel()
+        await asyncio.to_thread(scripted.wait_for, "cancel")
         scripted.hold_steps.clear()
         await asyncio.to_thread(scripted.wait_for, "close")
 
