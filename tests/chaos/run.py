@@ -167,6 +167,8 @@ class Chaos:
             self._arm(plan)
             making = [asyncio.create_task(self.faults.make(fault, server)) for fault in plan.faults]
             status = await server.ended(plan.after_s if plan.end == "delay" else LONGEST_LIFE_S)
+            if status is None and self.settings.sabotage == "lose-write":
+                await self._lose_a_write()
         self.pulse.disarm()
         if status is None and self.faults.done and self.faults.fatal and plan.wait_for_the_dead:
             status = await server.ended(SELF_END_S)  # one that lost its launcher ends by itself
@@ -182,6 +184,20 @@ class Chaos:
             await self._wait_for_the_dead()
         for overdue in self.remains.overdue(set()):
             self.model.violate(overdue)
+
+    async def _lose_a_write(self) -> None:
+        """The server, however slow, loses the armed write and acknowledges turns that it has after that one."""
+        end = time.monotonic() + STUCK_S
+
+        def goes_on() -> bool:
+            return self.server.running and time.monotonic() < end
+
+        while goes_on() and self.orders["lose_write"] != 0:
+            await asyncio.sleep(0.02)
+        # A client has one turn under way: of one more than there are clients, the last one began after the loss.
+        enough = self.model.steps + len(self.players) + 1
+        while goes_on() and self.model.steps < enough:
+            await asyncio.sleep(0.02)
 
     def _reckon(self, plan: Round, status: int | None) -> None:
         if status == KILLED:
