@@ -81,6 +81,14 @@ class Shown:
         os.close(self.theirs)
 
 
+def held_port() -> socket.socket:
+    """Until it is closed, its port has no server except one that a test starts, and goes to no connection."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    return held
+
+
 class Top(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -154,8 +162,9 @@ class Top(unittest.TestCase):
         self.assertEqual(shown.end(), 0)
 
     def test_a_server_that_is_away_is_named_and_found_again(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            control = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        held = held_port()
+        self.addCleanup(held.close)
+        control = f"tcp://127.0.0.1:{held.getsockname()[1]}"
         server = self.serve(control)
         shown = self.show(control)
         shown.wait_for(b"serving")
@@ -214,9 +223,8 @@ class Top(unittest.TestCase):
         self.assertLess(min(b - a for a, b in itertools.pairwise(away)), 1.5)
 
     def test_mistakes_are_named(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            nobody = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-        ran = hone("top", nobody)
+        with held_port() as held:
+            ran = hone("top", f"tcp://127.0.0.1:{held.getsockname()[1]}")
         self.assertEqual((ran.returncode, ran.stdout), (3, ""))
         self.assertIn("no hone server answered", ran.stderr)
         two = hone("top", "tcp://127.0.0.1:1", "--endpoint", "tcp://127.0.0.1:2")

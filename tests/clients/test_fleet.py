@@ -448,8 +448,9 @@ def test_wrong_lists_of_servers_are_errors_or_left_out(two: list[RealServer]) ->
 
 @pytest.mark.real
 def test_a_control_endpoint_in_a_list_is_an_error_that_names_the_main_one(
-    two: list[RealServer], caplog: pytest.LogCaptureFixture
+    two: list[RealServer], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("hone.fleet.connection.OTHERS_S", 60)
     control, main = two[0].announced["control"], two[0].endpoint
     said = f"endpoint: {control} is the control endpoint of a server, .* served on the main endpoint {main}$"
     for given in ([control], [control, two[1].endpoint]):

@@ -147,7 +147,7 @@ def test_a_server_that_hangs_up_and_wants_the_same_is_tried_again() -> None:
     server = HangsUp(b"NULL")
     try:
         with pytest.raises(hone.Unavailable, match=r"\d+ handshakes failed"):
-            hone.connect(server.endpoint, connect_timeout=1)
+            hone.connect(server.endpoint, connect_timeout=5)
     finally:
         server.stop()
 
@@ -160,7 +160,7 @@ def test_key_for_a_server_without_keys_is_an_error(guarded: Guarded, real: RealS
 def test_the_wrong_server_key_is_guessed_at(guarded: Guarded) -> None:
     other = lines_of(guarded.key("grafana"))["public"]
     with pytest.raises(hone.Unavailable, match=r"\d+ handshakes failed; .* the server key of this client"):
-        hone.connect(guarded.endpoint, key=guarded.key("trainer"), server_key=other, connect_timeout=1)
+        hone.connect(guarded.endpoint, key=guarded.key("trainer"), server_key=other, connect_timeout=5)
 
 
 def test_an_unknown_key_is_refused(guarded: Guarded, tmp_path: Path) -> None:

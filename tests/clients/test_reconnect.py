@@ -138,7 +138,7 @@ def test_a_reset_given_up_while_a_new_connection_takes_its_episode_leaves_none(
 
 
 def test_server_restart_raises() -> None:
-    first = ScriptedServer()
+    first = ScriptedServer(free_port())
     client = hone.connect(first.endpoint)
     episode = client.reset("add_relu").episode
     first.stop()
@@ -160,7 +160,7 @@ def test_lost_server_raises(scripted: ScriptedServer) -> None:
     scripted.hold_steps.set()
     episode = client.reset("add_relu").episode
     with ThreadPoolExecutor() as pool:
-        step = pool.submit(episode.step, "x", timeout=1.0)
+        step = pool.submit(episode.step, "x", timeout=10)
         scripted.wait_for("step")
         scripted._stopping.set()
         scripted._thread.join()
@@ -171,7 +171,7 @@ def test_lost_server_raises(scripted: ScriptedServer) -> None:
 
 
 def test_absent_server_raises_and_works_again_after_its_return() -> None:
-    first = ScriptedServer()
+    first = ScriptedServer(free_port())
     first.hold_steps.set()
     with hone.connect(first.endpoint, timeout=60, reconnect_timeout=0.3) as client, ThreadPoolExecutor() as pool:
         episode = client.reset("add_relu").episode
@@ -205,7 +205,7 @@ def test_the_log_says_once_that_requests_wait_for_the_server(
     monkeypatch.setattr("hone._server_watch.WATCH_S", 0.02)
     monkeypatch.setattr("hone._server_watch.WARN_S", 0.2)
     caplog.set_level(logging.INFO, "hone.client")
-    first = ScriptedServer()
+    first = ScriptedServer(free_port())
 
     def said() -> list[str]:
         # Connections that other tests of this process have left open may warn as well.

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,18 @@ import hone.aio
 import pytest
 
 from scripted import ScriptedServer
-from servers import RealServer
+from servers import RealServer, free_port
 from test_journal import FAST, Journalled, journalled
 
 __all__ = ["journalled"]
+
+
+@pytest.fixture
+def scripted() -> Iterator[ScriptedServer]:
+    """On a port that the kernel gives to no connection between this server and its successor."""
+    server = ScriptedServer(free_port())
+    yield server
+    server.stop()
 
 
 def successor(first: ScriptedServer) -> ScriptedServer:

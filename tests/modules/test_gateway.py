@@ -177,7 +177,7 @@ def test_description_that_times_out_is_a_fault(python, relu, tmp_path):
     """The submission is not to blame: 503 with a time to try again, and no second try before that."""
     folder = tmp_path / "references"
     folder.mkdir(mode=0o700)
-    config = f"{{path: '{folder}', describe_seconds: 4}}"
+    config = f"{{path: '{folder}', describe_seconds: 20}}"
     datasets = f"datasets=[{{name: references, plugin: references, unlisted: true, config: {config}}}]"
     with serving(python, datasets, tmp_path / "serve.log") as (endpoint, _):
         gateway = Gateway(tmp_path / "log", "", "--endpoint", endpoint, "--references", folder)
@@ -185,11 +185,12 @@ def test_description_that_times_out_is_a_fault(python, relu, tmp_path):
             hangs = reference_that("while True: pass")
             with ThreadPoolExecutor(2) as pool:
                 first, other = pool.submit(gateway.judge, hangs, RELU.format("x")), None
-                while other is None:
+                while other is None and not first.done():
                     if gateway.ask("GET", "/health")[1]["evaluations_running"]:
                         other = pool.submit(gateway.judge, relu + "# not seen before\n", RELU.format("torch.relu(x)"))
+                assert other is not None, first.result()
                 status, reply = first.result()
-                late = "running it to describe it took longer than 4 s, the limit"
+                late = "running it to describe it took longer than 20 s, the limit"
                 assert (status, late in reply["detail"]) == (503, True), reply
                 assert other.result()[1]["correctness"] is True
             connection = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=60)
