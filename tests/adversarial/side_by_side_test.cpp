@@ -77,7 +77,7 @@ std::string starver() {
          "extern \"C\" void nbody(const float*, const float*, float*, int64_t) {\n"
          "  pthread_t other; on = 1; pthread_create(&other, nullptr, spin, nullptr);\n"
          "  timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a);\n"
-         "  do clock_gettime(CLOCK_MONOTONIC, &b); while (b.tv_sec - a.tv_sec < 6);\n"
+         "  do clock_gettime(CLOCK_MONOTONIC, &b); while (b.tv_sec - a.tv_sec < 12);\n"
          "  on = 0; pthread_join(other, nullptr);\n}\n";
 }
 
@@ -90,7 +90,7 @@ Result<Verdict> build_beside_a_starver(const std::vector<std::string>& off, doub
   options.builders = 2;
   HONE_ASSIGN(auto machine, Machine::start(std::move(options), {}));
   auto task = std::make_shared<Task>(*machine->task("nbody"));
-  task->run_seconds = 12;
+  task->run_seconds = 20;
   Submission hostile;
   hostile.task = task;
   hostile.language = "c++";
@@ -98,15 +98,20 @@ Result<Verdict> build_beside_a_starver(const std::vector<std::string>& off, doub
   hostile.client = hostile.episode = "hostile";
   std::promise<void> checked;
   std::atomic<bool> told{false};
+  const auto tell = [&] {
+    if (!told.exchange(true)) checked.set_value();
+  };
   auto ended = std::make_shared<std::promise<void>>();
   auto over = ended->get_future();
   HONE_ASSIGN(const std::uint64_t id, machine->evaluator().submit(
                                           std::move(hostile),
                                           [&](Stage stage) {
-                                            if (stage == Stage::kChecking && !told.exchange(true))
-                                              checked.set_value();
+                                            if (stage == Stage::kChecking) tell();
                                           },
-                                          [ended](Result<Verdict>) { ended->set_value(); }));
+                                          [&tell, ended](Result<Verdict>) {
+                                            tell();  // it may end before it is checked
+                                            ended->set_value();
+                                          }));
   checked.get_future().wait();
   const std::string honest = machine->task("add_relu")->backends.at("cpu").baseline.text;
   Answer theirs = submit(*machine, slow_to_build() + honest, "honest");
@@ -118,7 +123,7 @@ Result<Verdict> build_beside_a_starver(const std::vector<std::string>& off, doub
 
 TEST(SideBySide, BuildBesideASubmissionThatSpins_IsNotFailed) {
   if (std::thread::hardware_concurrency() != 2) GTEST_SKIP() << "needs exactly two cores";
-  const auto verdict = build_beside_a_starver({}, 4);
+  const auto verdict = build_beside_a_starver({}, 8);
   EXPECT_EQ(difference(verdict, {{Outcome::kCorrect}}), "");
 }
 
@@ -127,7 +132,7 @@ TEST(SideBySide, BuildBesideASubmissionThatSpins_FailsWithoutTheDefence) {
   if (std::thread::hardware_concurrency() != 2) GTEST_SKIP() << "needs exactly two cores";
   if (geteuid() != 0)
     GTEST_SKIP() << "only root gives submissions a better priority than compilers";
-  const auto verdict = build_beside_a_starver({"builder_time"}, 4);
+  const auto verdict = build_beside_a_starver({"builder_time"}, 8);
   EXPECT_EQ(difference(verdict, {{Outcome::kBuildFailed}}), "");
 }
 #endif
