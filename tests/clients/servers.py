@@ -75,7 +75,7 @@ class RealServer:
         self.process.wait(timeout=90)
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float = 300) -> None:
     """Waits until something has come about."""
     end = time.monotonic() + seconds
     while not holds():

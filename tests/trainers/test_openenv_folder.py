@@ -34,7 +34,7 @@ GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 
 
 def run(*command: str, **given: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, **given)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, **given)
 
 
 def write(*arguments: str) -> subprocess.CompletedProcess[str]:

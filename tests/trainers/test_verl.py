@@ -57,7 +57,7 @@ def run(of: AgentLoopWorker, **columns: Any) -> Any:
     async def main() -> Any:
         return await of._run_agent_loop({}, trajectory, agent_name="hone", trace=False, **columns)
 
-    return asyncio.run(asyncio.wait_for(main(), 100))
+    return asyncio.run(asyncio.wait_for(main(), 600))
 
 
 def test_a_lost_episode_begins_again_elsewhere(

@@ -27,8 +27,6 @@ from servers import RealServer
 from verl_configuration import configuration, save_checkpoint
 
 PROMPT = [{"role": "user", "content": "unused"}]
-# Seven processes that import torch and verl: half a minute on two idle cores.
-pytestmark = pytest.mark.timeout(480)
 
 
 @ray.remote(num_cpus=0)
