@@ -1,5 +1,6 @@
 // `hone top`: the figures of a running server in a terminal, refreshed each second.
 #include <algorithm>
+#include <utility>
 
 #include "app/stop_signals.hpp"
 #include "base/clock.hpp"
@@ -12,8 +13,8 @@
 namespace hone {
 namespace {
 
-constexpr double kConnectS = 5;  // for the first connection
-constexpr double kAnswerS = 1;   // for each later request; no key is read meanwhile
+constexpr double kFirstS = 5;   // for the first connection and its figures
+constexpr double kAnswerS = 1;  // for each later request; no key is read meanwhile
 constexpr int kRefreshMs = 1000;
 
 struct Sample {
@@ -30,25 +31,32 @@ class Asker {
     ClientOptions options;
     options.name = "hone-top";
     options.connect_timeout_s = timeout_s;
-    options.request_timeout_s = kAnswerS;
     HONE_ASSIGN(client_, server_.connect(std::move(options)));
     return {};
   }
-  Result<Sample> ask() {
-    auto sample = ask_once();
+  Result<Sample> ask(double timeout_s) {
+    auto sample = ask_once(timeout_s);
     if (!sample) client_.reset();
     return sample;
   }
 
  private:
-  Result<Sample> ask_once() {
-    if (client_ == nullptr) HONE_TRY(connect(kAnswerS));
+  Result<Sample> ask_once(double timeout_s) {
+    if (client_ == nullptr) HONE_TRY(connect(timeout_s));
     Sample sample;
-    HONE_ASSIGN(sample.health, client_->call("health", Value::map()));
-    HONE_ASSIGN(const Value metrics, client_->call("metrics", Value::map()));
+    HONE_ASSIGN(sample.health, call("health", timeout_s));
+    HONE_ASSIGN(const Value metrics, call("metrics", timeout_s));
     if (const Value* found = metrics.find("metrics")) sample.metrics = *found;
     sample.at = wall_s();
     return sample;
+  }
+
+  Result<Value> call(const std::string& verb, double timeout_s) {
+    RequestOptions options;
+    options.timeout_s = timeout_s;
+    Reply reply = client_->submit(verb, Value::map(), std::move(options)).take();
+    if (!reply.ok()) return reply.failure->error();
+    return std::move(reply.body);
   }
 
   const RunningServer& server_;
@@ -76,14 +84,14 @@ class TopCommand : public Command {
 
   int run(Terminal& terminal) override {
     Asker asker(server_);
-    if (const Status reached = asker.connect(kConnectS); !reached)
+    if (const Status reached = asker.connect(kFirstS); !reached)
       return server_.config.fail(terminal, reached.error());
     if (json_) return print_json(terminal, asker);
     TopView view(server_.endpoint);
     if (!once_) {
       if (const auto screen = Screen::open()) return draw(terminal, asker, view, **screen);
     }
-    const auto sample = asker.ask();  // --once, or standard output is no terminal
+    const auto sample = asker.ask(kFirstS);  // --once, or standard output is no terminal
     if (!sample) return terminal.fail(sample.error());
     view.record(sample->health, sample->metrics, sample->at);
     for (const std::string& line : painted(terminal, view.rows(0), 0)) terminal.line(line);
@@ -92,11 +100,11 @@ class TopCommand : public Command {
 
  private:
   static int draw(const Terminal& terminal, Asker& asker, TopView& view, Screen& screen) {
-    double next_s = 0;
+    double next_s = 0, timeout_s = kFirstS;
     for (Screen::Event event = Screen::Event::kTimeout; event != Screen::Event::kQuit;) {
       if (monotonic_s() >= next_s) {
         next_s = monotonic_s() + kRefreshMs / 1e3;
-        if (auto sample = asker.ask()) {
+        if (auto sample = asker.ask(std::exchange(timeout_s, kAnswerS))) {
           view.record(std::move(sample->health), std::move(sample->metrics), sample->at);
         } else {
           view.record_failure(sample.error().message);
@@ -111,10 +119,10 @@ class TopCommand : public Command {
 
   int print_json(Terminal& terminal, Asker& asker) const {
     if (const Status caught = catch_stop_signals(); !caught) return terminal.fail(caught.error());
-    double next_s = 0;
+    double next_s = 0, timeout_s = kFirstS;
     do {
       next_s = monotonic_s() + kRefreshMs / 1e3;
-      const auto sample = asker.ask();
+      const auto sample = asker.ask(std::exchange(timeout_s, kAnswerS));
       if (!sample && once_) return terminal.fail(sample.error());
       terminal.json(sample ? Value::map({{"at", sample->at},
                                          {"health", sample->health},

@@ -19,7 +19,7 @@ namespace hone {
 namespace {
 
 constexpr double kAnswerS =
-    2;  // of the server, for one HTTP request; probes often wait for less than 5 s
+    4;  // of the server, for one HTTP request; probes often wait for less than 5 s
 constexpr double kConnectS = 20;  // of a busy machine
 
 /// Waits until standard input is closed: the server that started this process has ended.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import os
 import random
 import re
 import sqlite3
-import statistics
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -169,35 +168,38 @@ def test_the_live_view_follows_the_steps(site: Site, browser: Browser) -> None:
     assert_harmless(browser, site.url)
 
 
-# Notes how long each refresh takes (s): the page asks again after 0.8 s, or after nine times as long if that is more.
-TIMED = """(() => {
+# Notes of each refresh when it begins and ends (s), and what DONE is then.
+NOTED = """(() => {
   const refresh = current.refresh;
-  window.took = [];
+  window.refreshes = [];
   current.refresh = async () => {
     const began = performance.now();
     await refresh();
-    window.took.push((performance.now() - began) / 1e3);
+    window.refreshes.push([began / 1e3, performance.now() / 1e3, DONE]);
   };
 })()"""
 
 
-def test_a_step_shows_in_the_live_view_within_a_second(site: Site, browser: Browser) -> None:
+def test_a_step_shows_in_the_live_view_within_two_refreshes(site: Site, browser: Browser) -> None:
     browser.open(site.url, "Live")
-    browser.value(TIMED)
     tile = "[...document.querySelectorAll('.tile')].find((one) => one.innerText.startsWith('Steps done'))"
     done = f"Number({tile}.children[1].innerText.replace(/[^0-9]/g, ''))"
-    lags = []
+    browser.value(NOTED.replace("DONE", done))
+    before = browser.value(done)
     with hone.connect(site.server.endpoint, name="trainer-lag") as client:
         episode = client.reset("add_relu").episode
-        for number in range(5):
-            before = browser.value(done)
+        for number in range(1, 6):
             episode.step(response=f"no code {number}")
-            answered = time.monotonic()
-            browser.wait(f"{done} > {before}")
-            lags.append(time.monotonic() - answered)
-    refreshes = browser.value("took")
-    limit_s = max(1, 12 * max(refreshes))  # more than 1 s only while other work delays the page
-    assert statistics.median(lags) <= limit_s, (lags, refreshes)
+            later = f"refreshes.filter(([began]) => began > {browser.value('performance.now() / 1e3')})"
+            shows = f"{later}.findIndex(([, , done]) => done === {before + number})"
+            browser.wait(f"{shows} >= 0")
+            assert browser.value(shows) <= 1
+    refreshes = browser.value("refreshes")
+    # The page asks again after 0.8 s, or after nine times as long as a refresh takes. Other work delays some of these.
+    late = [
+        after[0] - ended - max(0.8, 9 * (ended - began)) for (began, ended, _), after in itertools.pairwise(refreshes)
+    ]
+    assert min(late) < 0.5, late
 
 
 def test_tool_calls_with_hostile_arguments_and_feedback_are_texts(site: Site, browser: Browser) -> None:
