@@ -29,7 +29,7 @@ struct Candidate {
   Guard guards[kGuardsMax] = {};      ///< inaccessible now
   std::uint32_t guard_count = 0;
   std::string note;              ///< what an interpreter says of what it has loaded
-  bool has_told_choice = false;  ///< the answers have the chosen configurations
+  bool has_told_choice = false;  ///< tell_choice() has asked the backend
 
   /// What is loaded runs on the device alone, and this process stays ours.
   /// hone_python_flags of the interpreter's last call.

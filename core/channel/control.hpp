@@ -146,7 +146,7 @@ struct Answers {
   char message[256];
   double marked_seconds;        ///< time by the device's own clock; 0: it has none
   char observed[kObservedMax];  ///< the trace, as hone_python.observe writes it
-  std::uint32_t chosen_count;   ///< autotuned kernels that have chosen a configuration
+  std::uint32_t chosen_count;   ///< number of entries in `chosen`; 0 before the first call
   std::uint32_t
       chosen[kTunedKernelsMax];  ///< their configurations, as chosen_configurations() writes them
 };

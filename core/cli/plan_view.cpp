@@ -71,10 +71,12 @@ class StepTexts {
  private:
   void add_configuration(const recorded::Step& step, StepText& text) const {
     const std::size_t count = plan_.tuned[step.tuned - 1].configurations.size();
-    text.details = "configuration " + std::to_string(step.configuration + 1) + " of " +
+    const std::string kernel =
+        plan_.tuned.size() > 1 ? "kernel " + std::to_string(step.tuned - 1) + ", " : "";
+    text.details = kernel + "configuration " + std::to_string(step.configuration + 1) + " of " +
                    std::to_string(count) + "; " + text.details;
     text.json.set("tuned", std::int64_t{step.tuned} - 1);
-    text.json.set("configuration", std::int64_t{step.configuration});
+    text.json.set("configuration", std::int64_t{step.configuration} + 1);
   }
   StepText of(const recorded::Launch& launch) const {
     const recorded::Kernel& kernel = plan_.kernels[launch.kernel];
@@ -176,26 +178,27 @@ void print_steps(Terminal& terminal, const StepTexts& texts, const std::string& 
 }
 
 void print_tuned(Terminal& terminal, const Plan& plan) {
-  std::vector<Row> rows;
+  std::vector<Row> rows, left_out;
   for (std::size_t i = 0; i < plan.tuned.size(); ++i) {
-    const std::string kernel = readable_name(recorded::tuned_kernel_name(plan, i));
-    const Cell name{cut_end(kernel, kNameWidth), Colour::kBold};
+    const recorded::Tuned& tuned = plan.tuned[i];
+    const Cell kernel{std::to_string(i), Colour::kDim, true};
+    const std::string whole_name = readable_name(recorded::tuned_kernel_name(plan, i));
+    const Cell name{cut_end(whole_name, kNameWidth), Colour::kBold};
     std::size_t number = 0;
-    for (const std::string& parameters : plan.tuned[i].configurations)
-      rows.push_back({{std::to_string(i), Colour::kDim, true},
-                      name,
-                      {std::to_string(++number), Colour::kPlain, true},
-                      parameters});
-    for (const recorded::Tuned::LeftOut& one : plan.tuned[i].left_out)
-      rows.push_back({{std::to_string(i), Colour::kDim, true},
-                      name,
-                      "-",
-                      one.configuration + ": " + one.reason});
+    for (const std::string& parameters : tuned.configurations)
+      rows.push_back(
+          {kernel, name, tuned.key, {std::to_string(++number), Colour::kPlain, true}, parameters});
+    for (const recorded::Tuned::LeftOut& one : tuned.left_out)
+      left_out.push_back({kernel, name, one.configuration, one.reason});
   }
   terminal.line();
   terminal.line(counted_text(static_cast<std::int64_t>(plan.tuned.size()), "autotuned kernel") +
-                "; calls run the configuration that is fastest on the device (-: cannot be used):");
-  terminal.table({"#", "name", "configuration", "parameters"}, rows);
+                "; the device will choose a configuration of each:");
+  terminal.table({"kernel", "name", "key", "configuration", "parameters"}, rows);
+  if (left_out.empty()) return;
+  terminal.line();
+  terminal.line("configurations that cannot be used:");
+  terminal.table({"kernel", "name", "parameters", "reason"}, left_out);
 }
 
 Value tuned_value(const Plan& plan) {
@@ -207,6 +210,7 @@ Value tuned_value(const Plan& plan) {
     for (const recorded::Tuned::LeftOut& one : plan.tuned[i].left_out)
       left_out.push(Value::map({{"configuration", one.configuration}, {"reason", one.reason}}));
     list.push(Value::map({{"kernel", recorded::tuned_kernel_name(plan, i)},
+                          {"key", plan.tuned[i].key},
                           {"configurations", std::move(configurations)},
                           {"left_out", std::move(left_out)}}));
   }

@@ -38,8 +38,8 @@ void log_rerun(const DeviceJob& job, const History& history, const Decision& dec
   decision.reason < Reason::kNoise ? log_info("evaluate", line) : log_warning("evaluate", line);
 }
 
-/// The configurations that a process reported, with their names in the plan. A report that does not fit the plan is
-/// dropped.
+/// The configurations that a process reported, with the plan's kernel names and parameters. Empty if the report does
+/// not fit the plan.
 std::vector<ChosenConfiguration> named(const RecordedPlan& plan,
                                        const std::vector<ChosenConfiguration>& reported) {
   if (reported.size() != plan.tuned.size()) return {};
@@ -47,9 +47,10 @@ std::vector<ChosenConfiguration> named(const RecordedPlan& plan,
   for (std::size_t i = 0; i < reported.size(); ++i) {
     const RecordedPlan::TunedKernel& kernel = plan.tuned[i];
     const auto number = static_cast<std::size_t>(reported[i].number);
-    if (number > kernel.configurations.size()) return {};
-    chosen.push_back({kernel.name, kernel.configurations[number - 1], reported[i].number,
-                      static_cast<std::int64_t>(kernel.configurations.size())});
+    const std::vector<std::string>& configurations = kernel.tuned.configurations;
+    if (number > configurations.size()) return {};
+    chosen.push_back({kernel.name, kernel.tuned.key, configurations[number - 1], reported[i].number,
+                      static_cast<std::int64_t>(configurations.size())});
   }
   return chosen;
 }
@@ -133,11 +134,14 @@ Result<Verdict> Judging::scored(const DeviceJob& job, const Evaluation& evaluati
   if (!evaluation.result) return evaluation.result.error();
   HONE_ASSIGN(Verdict verdict, verdict_of_judgement(*evaluation.result));
   HONE_ASSIGN(verdict, unless_noise(std::move(verdict)));
+  const std::vector<ChosenConfiguration> reported = std::exchange(
+      verdict.configurations, {});  // anything may report them, and only plans have them
   // Only modules are traced, because only they can call code of others.
   if (job.mode == Mode::kRecordedModule) {
     if (verdict.correct()) verdict.work = Work{job.built->plan->work};
-    verdict.configurations = named(*job.built->plan, verdict.configurations);
-    return with_policy(*job.task, std::move(verdict), std::nullopt);
+    verdict = with_policy(*job.task, std::move(verdict), std::nullopt);
+    if (verdict.correct()) verdict.configurations = named(*job.built->plan, reported);
+    return verdict;
   }
   if (!is_module(job.mode)) return verdict;
   const bool has_dry_run = options_.measure.defences.holds(Defence::kSecondWitness);

@@ -26,7 +26,7 @@ struct RecordedPlan {
   Witnessed work;               ///< the kernels and operators of one call
   struct TunedKernel {
     std::string name;
-    std::vector<std::string> configurations;  ///< their parameters
+    recorded::Tuned tuned;
   };
   std::vector<TunedKernel> tuned;  ///< its autotuned kernels
 };

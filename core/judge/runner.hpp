@@ -71,7 +71,7 @@ class Runner {
   /// Whether a round of Order::kObserved traces the kernels and operators of a call, and the untrusted report of the last one.
   virtual bool observes() const { return false; }
   virtual std::string observed() const { return {}; }
-  /// Of each autotuned kernel of a recorded plan: the configuration that its calls run. An untrusted report.
+  /// An untrusted report: the configuration (from 0) that each autotuned kernel of a recorded plan runs.
   virtual std::vector<std::uint32_t> chosen_configurations() const { return {}; }
   /// Writes the inputs with `put`: at once, or, if inputs are withheld, within each timed round until the next call. Objects that
   /// `put` refers to must live as long.

@@ -41,7 +41,7 @@ Judgement Session::judge() {
   if (!passed(result)) return result;
   result.verdict.work = checker_.work();
   for (const std::uint32_t chosen : input_.submission.chosen_configurations())
-    result.verdict.configurations.push_back({"", "", std::int64_t{chosen} + 1, 0});
+    result.verdict.configurations.push_back({"", "", "", std::int64_t{chosen} + 1, 0});
   return result;
 }
 

@@ -95,6 +95,7 @@ Value configurations_to_value(const std::vector<ChosenConfiguration>& configurat
   Value list = Value::array();
   for (const ChosenConfiguration& one : configurations)
     list.push(Value::map({{"kernel", one.kernel},
+                          {"key", one.key},
                           {"parameters", one.parameters},
                           {"number", one.number},
                           {"count", one.count}}));
@@ -105,6 +106,7 @@ Result<ChosenConfiguration> configuration_from_value(Fields f) {
   constexpr std::int64_t kMax = std::int64_t{1} << 32;
   ChosenConfiguration one;
   one.kernel = f.text_or("kernel", "");
+  one.key = f.text_or("key", "");
   one.parameters = f.text_or("parameters", "");
   one.number = f.integer("number", 1, kMax);
   one.count = f.integer_or("count", 0, 0, kMax);

@@ -140,6 +140,7 @@ struct Speedup {
 /// The configuration that an autotuned kernel of a recorded plan ran, as reported by the module's processes.
 struct ChosenConfiguration {
   std::string kernel;       ///< its name, of printable ASCII
+  std::string key;          ///< arguments that it is tuned for: "n: 1024"
   std::string parameters;   ///< "BLOCK: 128, num_warps: 4"
   std::int64_t number = 1;  ///< of the configuration, from 1
   std::int64_t count = 0;   ///< of configurations that the kernel could run

@@ -74,6 +74,7 @@ HONE_RECORD_API std::uint32_t hone_record_autotuned(const char* kernel_json) {
   attempted([&](Recording& r) {
     const Value kernel = read_json(kernel_json);
     hone::recorded::Tuned tuned;
+    tuned.key = kernel.at("key").as_string();
     for (const Value& parameters : kernel.at("configurations").as_array())
       tuned.configurations.push_back(parameters.as_string());
     for (const Value& one : kernel.at("left_out").as_array())

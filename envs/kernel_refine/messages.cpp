@@ -105,15 +105,23 @@ std::string findings_text(const std::vector<std::string>& findings) {
   return text;
 }
 
+/// Only the first few, with short texts: the rest of the feedback needs its place.
 std::string configurations_text(const std::vector<ChosenConfiguration>& configurations) {
+  constexpr std::size_t kShown = 4, kNameMax = 60, kParametersMax = 120;
+  const auto shown = [](const std::string& text, std::size_t most) {
+    return without_fences(cut_end(text, most));
+  };
   std::string text;
-  for (const ChosenConfiguration& one : configurations)
-    text +=
-        (text.empty() ? "Fastest configurations of your autotuned kernels, which were timed:\n- "
-                      : "\n- ") +
-        without_fences(one.kernel) + ": configuration " + std::to_string(one.number) + " of " +
-        std::to_string(one.count) + " (" + without_fences(one.parameters) + ")";
-  return text;
+  for (std::size_t i = 0; i < std::min(configurations.size(), kShown); ++i) {
+    const ChosenConfiguration& one = configurations[i];
+    text += "\n- " + shown(one.kernel, kNameMax) +
+            (one.key.empty() ? "" : " (" + shown(one.key, kNameMax) + ")") + ": configuration " +
+            std::to_string(one.number) + " of " + std::to_string(one.count) + " (" +
+            shown(one.parameters, kParametersMax) + ")";
+  }
+  if (configurations.size() > kShown)
+    text += "\n- " + std::to_string(configurations.size() - kShown) + " more";
+  return text.empty() ? text : "Configurations that your autotuned kernels ran:" + text;
 }
 
 std::string flags_text(const std::vector<std::string>& flags) {

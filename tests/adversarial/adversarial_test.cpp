@@ -24,6 +24,8 @@ static_assert(offsetof(inside::Orders, wake) == offsetof(Orders, wake));
 static_assert(offsetof(inside::Orders, values) == offsetof(Orders, values));
 static_assert(sizeof inside::Orders::values == sizeof Orders::values);
 static_assert(offsetof(inside::Answers, message) == offsetof(Answers, message));
+static_assert(offsetof(inside::Answers, chosen_count) == offsetof(Answers, chosen_count));
+static_assert(sizeof(inside::Answers) == sizeof(Answers));
 static_assert(kChannelVersion == 8, "forge_a_report has this number");
 
 constexpr std::uint64_t kSeed = 20;
@@ -78,6 +80,7 @@ TEST_P(Stopped, EveryDefenceOn_AttackIsStopped) {
     const auto verdict = Court::without({}).judge(GetParam(), kSeed + i);
     last = difference(verdict, GetParam().stopped);
     RecordProperty("verdict", text_of(verdict));
+    EXPECT_TRUE(!verdict || verdict->configurations.empty()) << "no native code has configurations";
     const auto& allowed = GetParam().stopped.outcomes;
     const bool a_figure =
         verdict && verdict->correct() &&

@@ -204,6 +204,7 @@ std::vector<Attack> to_be_asked_again() {
       {"exit_in_a_constructor", "add_relu", is(kCrashed, "exited with code 0 while loading")},
       {"never_load", "add_relu", is(kTimedOut, "while loading")},
       {"forge_a_report", "add_relu", is(kTimedOut)},
+      {"forge_a_choice", "add_relu", no_gain()},
       {"garbage_for_the_judge", "add_relu",
        caught_as(caught::kBrokenReport, is(kCrashed, "a report that is none"))},
       {"hang_up", "add_relu", is(kCrashed)},

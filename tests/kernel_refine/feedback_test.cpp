@@ -204,9 +204,10 @@ TEST(Feedback, Findings_ReplaceGeneralAdvice) {
 TEST(Feedback, AutotunedKernel_FeedbackHasItsConfiguration) {
   Case c = of(Outcome::kCorrect, "");
   c.result.verdict->speedup = Speedup{1.48, 1.45, 1.51, 67.6, 100, 8, 16, {}};
-  c.result.verdict->configurations = {{"matmul", "BLOCK: 64 ```", 2, 5}, {"add", "BLOCK: 8", 1, 2}};
+  c.result.verdict->configurations = {{"matmul", "n: 4", "BLOCK: 64 ```", 2, 5},
+                                      {"add", "", "BLOCK: 8", 1, 2}};
   const std::string text = c.feedback();
-  EXPECT_NE(text.find("\n- matmul: configuration 2 of 5 (BLOCK: 64 " + std::string(3, '\'') +
+  EXPECT_NE(text.find("\n- matmul (n: 4): configuration 2 of 5 (BLOCK: 64 " + std::string(3, '\'') +
                       ")\n"
                       "- add: configuration 1 of 2 (BLOCK: 8)\n"),
             std::string::npos)

@@ -181,7 +181,7 @@ TEST(Verdict, Value_RoundTrips) {
   verdict.caught = "second_look";
   verdict.second_look = "disagreed";
   verdict.findings = {"A call takes 10 µs.", "The loop at line 3 is not vectorized."};
-  verdict.configurations = {{"matmul", "BLOCK: 64, num_warps: 4", 2, 5}};
+  verdict.configurations = {{"matmul", "n: 4", "BLOCK: 64, num_warps: 4", 2, 5}};
   auto back = verdict_from_value(verdict_to_value(verdict));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(verdict_to_value(*back), verdict_to_value(verdict));

@@ -72,7 +72,7 @@ std::function<void(Plan&)> with_image(std::function<void(std::string&)> change) 
 
 /// Starts the plan's kernel in each of two equal configurations.
 void two_configurations(Plan& plan) {
-  plan.tuned = {{{"first", "second"}, {}}};
+  plan.tuned = {{"", {"first", "second"}, {}}};
   plan.run.assign(2, {0, launch_of(plan), 1, 0});
   plan.run[1].configuration = 1;
   plan.memories[kPlanNote].last = 1;
@@ -244,7 +244,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = kOutIsWrong,
      .forge =
          [](Plan& plan) {
-           plan.tuned = {{{"first", "second"}, {}}};
+           plan.tuned = {{"", {"first", "second"}, {}}};
            plan.run.assign(40, {0, launch_of(plan), 1, 0});
            for (std::size_t i = 20; i < 40; ++i) {
              plan.run[i].configuration = 1;
@@ -259,7 +259,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = refused("the configurations of an autotuned kernel start different kernels"),
      .forge =
          [](Plan& plan) {
-           plan.tuned = {{{"first", "second"}, {}}};
+           plan.tuned = {{"", {"first", "second"}, {}}};
            plan.run[0].tuned = 1;
            plan.run.push_back({0, copy(kPlanOut, kPlanX, kPlanOutBytes), 1, 1});
            plan.memories[kPlanNote].last = 1;
@@ -268,13 +268,13 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = refused("configurations: expected printable ASCII characters"),
      .forge =
          [](Plan& plan) {
-           plan.tuned = {{{"first", "\x1b[2Jcorrect"}, {}}};
+           plan.tuned = {{"", {"first", "\x1b[2Jcorrect"}, {}}};
          }},
     {.name = "unknown_configuration",
      .expected = refused("configuration: found number 2, and there are 2"),
      .forge =
          [](Plan& plan) {
-           plan.tuned = {{{"first", "second"}, {}}};
+           plan.tuned = {{"", {"first", "second"}, {}}};
            plan.run[0].tuned = 1;
            plan.run[0].configuration = 2;
          }},
@@ -390,7 +390,7 @@ INSTANTIATE_TEST_SUITE_P(Forged, PlanCheatsUndefended,
 #endif
 
 /// With modules: auto, the layer's honest Python is judged if a plan fails before it was timed.
-class PlansBesideAModule : public testing::Test {
+class PlansWithModulesAuto : public testing::Test {
  protected:
   void SetUp() override {
     if (std::getenv("HONE_MODULES_PYTHON") == nullptr ||
@@ -405,14 +405,14 @@ class PlansBesideAModule : public testing::Test {
   }
 };
 
-TEST_F(PlansBesideAModule, InACheck_ModuleIsJudgedInItsOwnProcess) {
+TEST_F(PlansWithModulesAuto, FailureInACheck_ModuleIsJudgedInItsOwnProcess) {
   const Verdict verdict = judged_with(plan_of("trap"));
   EXPECT_TRUE(verdict.correct()) << verdict.reason;
   EXPECT_EQ(verdict.timing, "call");
   EXPECT_THAT(verdict.not_recorded, HasSubstr("its plan was not replayed: uncaught exception"));
 }
 
-TEST_F(PlansBesideAModule, WhileLoading_ModuleIsJudgedInItsOwnProcess) {
+TEST_F(PlansWithModulesAuto, FailureWhileLoading_ModuleIsJudgedInItsOwnProcess) {
   Plan plan = plan_of("honest");
   plan.images[0].bytes = "no ELF file";
   const Verdict verdict = judged_with(plan);
@@ -421,7 +421,7 @@ TEST_F(PlansBesideAModule, WhileLoading_ModuleIsJudgedInItsOwnProcess) {
   EXPECT_THAT(verdict.not_recorded, HasSubstr("expected a whole ELF file"));
 }
 
-TEST_F(PlansBesideAModule, AutotunedKernel_VerdictHasItsConfiguration) {
+TEST_F(PlansWithModulesAuto, AutotunedKernel_VerdictHasItsConfiguration) {
   Plan plan = plan_of("honest");
   two_configurations(plan);
   const Verdict verdict = judged_with(plan);
@@ -433,7 +433,7 @@ TEST_F(PlansBesideAModule, AutotunedKernel_VerdictHasItsConfiguration) {
   EXPECT_EQ(chosen.parameters, chosen.number == 1 ? "first" : "second");
 }
 
-TEST_F(PlansBesideAModule, MalformedFile_ModuleIsJudgedInItsOwnProcess) {
+TEST_F(PlansWithModulesAuto, MalformedFile_ModuleIsJudgedInItsOwnProcess) {
   Plan plan = plan_of("honest");
   plan.streams = 17;
   const Verdict verdict = judged_with(plan);
@@ -442,7 +442,7 @@ TEST_F(PlansBesideAModule, MalformedFile_ModuleIsJudgedInItsOwnProcess) {
   EXPECT_THAT(verdict.not_recorded, HasSubstr("its plan cannot be used: recorded plan: streams"));
 }
 
-TEST_F(PlansBesideAModule, WrongOutputs_AreTheVerdict) {
+TEST_F(PlansWithModulesAuto, WrongOutputs_AreTheVerdict) {
   Plan plan = plan_of("honest");
   plan.run.clear();
   const Verdict verdict = judged_with(plan);
@@ -451,13 +451,13 @@ TEST_F(PlansBesideAModule, WrongOutputs_AreTheVerdict) {
   EXPECT_EQ(verdict.not_recorded, "");
 }
 
-TEST_F(PlansBesideAModule, InAMeasurement_AreTheVerdict) {
+TEST_F(PlansWithModulesAuto, CrashInAMeasurement_IsTheVerdict) {
   const Verdict verdict = judged_with(plan_of("crash_when_timed"));
   EXPECT_EQ(verdict.outcome, kCrashed) << "it was measured a second time";
   EXPECT_EQ(verdict.timing, "device");
 }
 
-TEST_F(PlansBesideAModule, Baselines_ModuleIsJudgedInItsOwnProcess) {
+TEST_F(PlansWithModulesAuto, FailureOfTheBaseline_ModuleIsJudgedInItsOwnProcess) {
   auto task = module_task("linear");
   ASSERT_TRUE(task) << task.error().message;
   task->id = "linear with a baseline that fails";

@@ -126,14 +126,16 @@ def test_an_autotuned_kernel_is_recorded_in_each_configuration(plan, recording_p
     source.write_text(AUTOTUNED)
     answer = json.loads(plan(recording_python, "kernelbench/level1/11", source, "--json").stdout)
     launches = [step for step in answer["run"] if step["do"] == "launch"]
-    assert [step["configuration"] for step in launches] == [0, 1, 2] * 2, answer
+    assert [step["configuration"] for step in launches] == [1, 2, 3] * 2, answer
     assert [step["tuned"] for step in launches] == [0] * 6
     assert [step["block"][0] for step in launches] == [64, 128, 256] * 2
-    assert [len(kernel["configurations"]) for kernel in answer["tuned"]] == [3]
+    (kernel,) = answer["tuned"]
+    assert (kernel["kernel"], len(kernel["configurations"])) == ("scale", 3)
+    assert kernel["key"].startswith("count: ")
     shown = plan(recording_python, "kernelbench/level1/11", source).stdout
     assert "configuration 2 of 3" in shown
     assert "1 autotuned kernel" in shown
-    assert answer["tuned"][0]["configurations"][1] in shown
+    assert kernel["configurations"][1] in shown
 
 
 def test_a_source_that_does_not_build_has_the_reason(plan, recording_python, tmp_path):

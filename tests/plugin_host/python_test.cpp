@@ -243,7 +243,7 @@ TEST_F(Python, EndlessLoops_AreKilled) {
             "SIGKILL");
 }
 
-// The call takes longer than its limit by the clock, but less processor time, unless it has a processor for itself.
+// Next to the other threads, the call takes more elapsed time than its limit, but less processor time.
 TEST_F(Python, CallWithoutAProcessor_IsNotLate) {
   constexpr unsigned kStrangers = 8;  // on each processor
   options.call_s = 1;

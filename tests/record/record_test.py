@@ -159,8 +159,9 @@ class Modules(unittest.TestCase):
         named = [f"block: {size}, num_warps: 4, num_stages: 3" for size in (256, 128, 512)]
         self.assertEqual((found["kernels"], tuned["configurations"]), (["add"], named))
         (left_out,) = tuned["left_out"]
-        self.assertTrue(left_out["configuration"].startswith("block: 2097152, "), left_out)
-        self.assertTrue(left_out["reason"], left_out)
+        self.assertTrue(left_out["configuration"].startswith("block: 2048, "), left_out)
+        self.assertTrue(left_out["reason"].startswith("CompileTimeAssertionFailure: "), left_out)
+        self.assertEqual(tuned["key"], "count: 1000")
         self.assertEqual(found["run"], [[0, 0, 4], [0, 1, 8], [0, 2, 2]])
 
     def test_work_that_depends_on_the_choice_differs_between_the_calls(self) -> None:

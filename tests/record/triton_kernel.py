@@ -16,7 +16,7 @@ from messagepack import Decoder  # noqa: E402
 from record_tuned import TunedKernels  # noqa: E402
 from triton_plan import Tensor, add, matmul, plan_of, recording_driver  # noqa: E402
 
-TOO_LARGE = 1 << 21  # elements of a block, more than Triton allows
+TOO_LARGE = 2048  # elements of a block, more than the kernel allows
 
 
 class Driver:

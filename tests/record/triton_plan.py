@@ -11,6 +11,7 @@ from triton.backends.nvidia.driver import CudaDriver
 
 @triton.jit
 def add(x, y, out, count, block: tl.constexpr):
+    tl.static_assert(block <= 1024)
     at = tl.program_id(0) * block + tl.arange(0, block)
     inside = at < count
     tl.store(out + at, tl.load(x + at, mask=inside) + tl.load(y + at, mask=inside), mask=inside)

@@ -62,6 +62,7 @@ TEST(RecordedPlan, File_WrittenAndRead_IsTheSamePlan) {
   EXPECT_EQ(write_plan(plan), file);
   ASSERT_EQ(plan.run.size(), 9u);
   ASSERT_EQ(plan.tuned.size(), 1u);
+  EXPECT_EQ(plan.tuned[0].key, "count: 7");
   EXPECT_EQ(plan.tuned[0].configurations, (std::vector<std::string>{"block: 64", "block: 128"}));
   ASSERT_EQ(plan.tuned[0].left_out.size(), 1u);
   EXPECT_EQ(plan.tuned[0].left_out[0].configuration, "block: 256");

@@ -55,7 +55,7 @@ inline recorded::Plan sample_plan() {
                    {MemoryKind::kGlobal, 8, 0, 0, "factor", 0, 0}};
   plan.streams = 2;
   plan.events = 1;
-  plan.tuned = {{{"block: 64", "block: 128"}, {{"block: 256", "out of resource"}}}};
+  plan.tuned = {{"count: 7", {"block: 64", "block: 128"}, {{"block: 256", "out of resource"}}}};
   plan.setup = {{0, recorded::Write{{2, 0}, "eight by", {}}}};
   plan.run = {{1, sample_launch()},
               {1, recorded::Record{0}},

@@ -349,7 +349,7 @@ class Children {
     for (const pid_t pid : pids_) ::kill(pid, SIGKILL);
     for (const pid_t pid : pids_) ::waitpid(pid, nullptr, 0);
   }
-  /// Returns when the process is on its core.
+  /// Starts a process. Returns after the process has set its core and its priority.
   pid_t start(int nice, const std::function<void()>& body) {
     int ready[2];
     if (::pipe(ready) != 0) return -1;

@@ -163,6 +163,7 @@ struct Tuned {
   struct LeftOut {
     std::string configuration, reason;
   };
+  std::string key;                          ///< arguments that it is tuned for: "n: 1024"
   std::vector<std::string> configurations;  ///< their parameters: "BLOCK: 128, num_warps: 4"
   std::vector<LeftOut> left_out;            ///< configurations that cannot be used
 };
@@ -184,11 +185,14 @@ inline bool runs(const Step& step, const std::vector<std::uint32_t>& chosen) {
   return step.tuned == 0 || chosen[step.tuned - 1] == step.configuration;
 }
 
-/// The name of the kernel that the configurations of an autotuned kernel (from 0) launch; empty if they launch none.
+/// The name of the first kernel that an autotuned kernel (from 0) launches; empty if it launches none. A kernel of a
+/// library, which a pre_hook may launch, does not count.
 inline std::string tuned_kernel_name(const Plan& plan, std::size_t number) {
   for (const Step& step : plan.run) {
     const auto* launch = std::get_if<Launch>(&step.work);
-    if (launch != nullptr && step.tuned == number + 1) return plan.kernels[launch->kernel].name;
+    if (launch == nullptr || step.tuned != number + 1) continue;
+    const Kernel& kernel = plan.kernels[launch->kernel];
+    if (plan.images[kernel.image].library.empty()) return kernel.name;
   }
   return "";
 }

@@ -213,6 +213,7 @@ class PlanReader {
   }
   static Tuned tuned(Reader r) {
     Tuned tuned;
+    tuned.key = fields::words(r, "key", r.value("key"), kConfigurationBytesMax);
     const Value::Array& configurations = r.array("configurations");
     fields::check_size(r, "configurations", configurations.size(), 2, kConfigurationsMax);
     for (const Value& item : configurations) {

@@ -85,7 +85,8 @@ class PlanWriter {
   }
 
   void write(const Tuned& tuned) {
-    pack_.map(2);
+    pack_.map(3);
+    text("key", tuned.key);
     list("configurations", tuned.configurations,
          [&](const std::string& parameters) { pack_.text(parameters); });
     list("left_out", tuned.left_out, [&](const Tuned::LeftOut& one) {

@@ -41,7 +41,6 @@ class Builder {
  public:
   explicit Builder(const Recording& recording) : recording_(recording) {
     plan_.architecture = recording.device.architecture;
-    plan_.tuned = recording.tuned_kernels();
     streams_.of(0);
   }
 
@@ -51,6 +50,7 @@ class Builder {
     for (Step& step : run) {
       step.stream = streams_.of(step.stream);
       renumber(step);
+      if (step.tuned != 0) step.tuned = tuned(step.tuned);
       plan_.run.push_back(std::move(step));
     }
     plan_.streams = static_cast<std::uint32_t>(streams_.count());
@@ -70,6 +70,14 @@ class Builder {
   }
 
  private:
+  /// The number in the plan of an autotuned kernel of the run. Those without steps get none.
+  std::uint32_t tuned(std::uint32_t number) {
+    bool is_new = false;
+    const std::uint32_t kept = tuned_.of(number, is_new);
+    if (is_new) plan_.tuned.push_back(recording_.tuned_kernels()[number - 1]);
+    return kept + 1;
+  }
+
   static void drop_unused_records(std::vector<Step>& run) {
     std::set<std::uint32_t> waited;
     for (const Step& step : run) {
@@ -211,7 +219,7 @@ class Builder {
 
   const Recording& recording_;
   recorded::Plan plan_;
-  Numbers memories_, streams_, events_;
+  Numbers memories_, streams_, events_, tuned_;
   std::vector<MemoryId> memory_ids_;  // by number
   std::vector<std::uint32_t> image_ids_;
   std::set<std::uint32_t> pointed_at_;

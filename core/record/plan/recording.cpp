@@ -22,7 +22,7 @@ constexpr std::string_view kTooManyTuned = "more than 16 autotuned kernels",
                                "more than 128 configurations of an autotuned kernel";
 static_assert(recorded::kTunedMax == 16 && recorded::kConfigurationsMax == 128);
 constexpr std::string_view kUnknownConfiguration =
-    "work of an autotuned kernel or configuration that was not named before";
+    "work of an autotuned kernel or configuration that the run does not have";
 constexpr std::string_view kTunedOperator =
     "an autotuned kernel calls an operator of a vendor's library";
 constexpr std::string_view kTooManyBytes = "copies more than 256 MiB from the host";
@@ -120,9 +120,9 @@ void Recording::push(std::uint32_t stream, decltype(recorded::Step::work) work) 
 
 std::uint32_t Recording::add_tuned(recorded::Tuned tuned) {
   if (tuned_kernels_.size() == kTunedMax) fail(kTooManyTuned);
-  if (std::max(tuned.configurations.size(), tuned.left_out.size()) > kConfigurationsMax)
-    fail(kTooManyConfigurations);
+  if (tuned.configurations.size() > kConfigurationsMax) fail(kTooManyConfigurations);
   if (!problem_.empty()) return 0;
+  if (tuned.left_out.size() > kConfigurationsMax) tuned.left_out.resize(kConfigurationsMax);
   tuned_kernels_.push_back(std::move(tuned));
   return static_cast<std::uint32_t>(tuned_kernels_.size());
 }

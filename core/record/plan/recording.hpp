@@ -49,7 +49,7 @@ class Recording {
   void fail(std::string_view reason);
   const std::string& problem() const { return problem_; }
 
-  /// Adds an autotuned kernel to the run. Returns its number (recorded::Step::tuned).
+  /// Adds an autotuned kernel to the run. Returns its number (recorded::Step::tuned), or 0 if that fails.
   std::uint32_t add_tuned(recorded::Tuned tuned);
   /// Assigns further steps of a run to this configuration of an autotuned kernel (recorded::Step::tuned). 0: to none.
   void begin_configuration(std::uint32_t tuned, std::uint32_t configuration);

@@ -23,6 +23,9 @@ struct Answers {
   uint32_t answer;
   uint32_t flags;
   char message[256];
+  double marked_seconds;
+  char observed[3072];
+  uint32_t chosen_count, chosen[16];
 };
 
 inline bool is_mapped(uint64_t page) {

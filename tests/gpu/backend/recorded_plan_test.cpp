@@ -61,7 +61,7 @@ TEST_P(GpuRecordedPlan, MoreAddressesThanGraphs_StayRight) {
 /// writes which one it ran to argument 1, and adds 1 to argument 2.
 Plan tuned(Plan made, std::uint32_t slow) {
   made.memories = {task(0), task(1, 4), task(2), scratch(0, std::uint64_t{4} << 20)};
-  made.tuned = {{{"first", "second"}, {}}};
+  made.tuned = {{"", {"first", "second"}, {}}};
   for (const std::uint32_t configuration : {0u, 1u}) {
     const Fill busy{{3, 0}, 4, 0, std::uint64_t{1} << 20, 1, 0};
     if (configuration == slow) made.run.insert(made.run.end(), 50, {0, busy, 1, configuration});

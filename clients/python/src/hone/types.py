@@ -154,6 +154,7 @@ class Configuration(TypedDict):
     """The configuration that an autotuned kernel ran: ``number`` (from 1) of ``count``."""
 
     kernel: str
+    key: str  # arguments that the kernel is tuned for: "n: 1024"
     number: int
     count: int
     parameters: str

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from recording_driver import RecordingDriver
 
 
-TEXT_MAX = 200
+VALUE_MAX = 40  # characters of a parameter's value
+TEXT_MAX = 200  # characters; kConfigurationBytesMax, the limit of a plan
 
 
 class KeyIsKnown(BaseException):
@@ -36,7 +37,7 @@ class Configurations(dict[Any, Any]):
         super().__init__(known)
         self.usable: dict[Any, list[Any]] = {key: [value] for key, value in known.items()}
         self.compiled: list[Any] = []  # since the last key was set
-        self.failed: list[tuple[Any, str]] = []  # those that do not compile, with the reason; since then
+        self.failed: list[tuple[Any, str]] = []  # do not compile or load; since the last key was set
         self.left_out: dict[Any, list[tuple[Any, str]]] = {}
         self.key: Any = None  # the last one that was looked up
         self.ends_call = False  # a lookup raises KeyIsKnown
@@ -56,18 +57,42 @@ class Configurations(dict[Any, Any]):
 
 
 def printable(text: str) -> str:
-    """The text as a plan may have it: printable ASCII, and not longer than TEXT_MAX."""
-    return "".join(c if " " <= c <= "~" else " " for c in text)[:TEXT_MAX]
+    """Makes a text valid in a plan: replaces characters that are not printable ASCII, and cuts it at TEXT_MAX."""
+    shown = "".join(c if " " <= c <= "~" else "?" for c in text)
+    return shown if len(shown) <= TEXT_MAX else shown[: TEXT_MAX - 3] + "..."
 
 
 def parameters(config: Any) -> str:
-    """A configuration as people read it: "BLOCK: 128, num_warps: 4"."""
+    """The parameters of a configuration as text, without `num_ctas` if it is 1: "BLOCK: 128, num_warps: 4"."""
     shown = {name: value for name, value in config.all_kwargs().items() if (name, value) != ("num_ctas", 1)}
-    return printable(", ".join(f"{name}: {value}" for name, value in shown.items()))
+    return texts(shown)
+
+
+def value_text(value: Any) -> str:
+    """Of a number, a text, or a named object such as a dtype; of other values only the type."""
+    if isinstance(value, (bool, int, float, str, type(None))):
+        text = str(value)
+    else:
+        name = getattr(value, "__name__", None) or getattr(value, "name", None)
+        text = name if isinstance(name, str) else type(value).__name__
+    return text if len(text) <= VALUE_MAX else text[: VALUE_MAX - 3] + "..."
+
+
+def texts(values: dict[str, Any]) -> str:
+    return printable(", ".join(f"{name}: {value_text(value)}" for name, value in values.items()))
+
+
+def reason(error: BaseException) -> str:
+    """The error's type, first line and last line. Between them, Triton's compiler shows source, with marks below it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
+    return printable(": ".join([type(error).__name__, *(line.strip(":") for line in (*lines[:1], *lines[1:][-1:]))]))
 
 
 def compile_problem(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> str | None:
-    """Compiles the kernel with a configuration, and loads it. Returns the reason if one of them failed."""
+    """Compiles the kernel with a configuration, and loads it. Returns the reason if Triton would leave it out.
+
+    Raises other errors, as Triton does.
+    """
     arguments = {**meta, **config.all_kwargs()}
     if config.pre_hook is not None:
         config.pre_hook({**tuner.nargs, **arguments})
@@ -75,8 +100,8 @@ def compile_problem(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) ->
         kernel = tuner.fn.run(*args, **{**arguments, "warmup": True})
         if hasattr(kernel, "_init_handles"):
             kernel._init_handles()
-    except Exception as error:  # for example too much shared memory, or a compiler error
-        return printable(f"{type(error).__name__}: {error}")
+    except tuner.left_out_for as error:
+        return reason(error)
     return None
 
 
@@ -117,8 +142,11 @@ class TunedKernels:
 
     def install(self) -> None:
         try:
+            from triton.compiler.errors import CompileTimeAssertionFailure
             from triton.runtime.autotuner import Autotuner
+            from triton.runtime.errors import OutOfResources, PTXASError
 
+            Autotuner.left_out_for = (CompileTimeAssertionFailure, OutOfResources, PTXASError)
             self.original = Autotuner.run
             Autotuner._bench  # noqa: B018
         except (ImportError, AttributeError):
@@ -145,7 +173,10 @@ class TunedKernels:
             tuner.cache_results = False  # results on disk are those of the dry run, which measures nothing
         cache = tuner.cache
         if not self.in_run:
-            return self.original(tuner, *args, **kwargs)
+            try:
+                return self.original(tuner, *args, **kwargs)
+            finally:
+                cache.compiled, cache.failed = [], []  # if a measurement ended by an exception
         cache.ends_call = True
         try:
             return self.original(tuner, *args, **kwargs)  # an autotuner with one configuration, which needs no lookup
@@ -156,14 +187,17 @@ class TunedKernels:
         return self.start_each(tuner, args, kwargs)
 
     def number_of(self, tuner: Any) -> int:
-        """The number of the pair of the autotuner and the last key that it looked up."""
+        """Returns the number of the autotuner with its last key. Adds the pair to the recording if it is new."""
         cache = tuner.cache
         pair = id(tuner), cache.key
         if pair not in self.numbers:
             self.tuners.append(tuner)
             left_out = cache.left_out.get(cache.key, [])
+            names = getattr(tuner, "keys", [])
+            key = cache.key if isinstance(cache.key, tuple) else ()
             self.numbers[pair] = self.driver.autotuned(
                 {
+                    "key": texts(dict(zip(names, key, strict=False))),
                     "configurations": [parameters(config) for config in cache.usable[cache.key]],
                     "left_out": [{"configuration": parameters(c), "reason": reason} for c, reason in left_out],
                 }

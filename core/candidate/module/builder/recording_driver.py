@@ -55,7 +55,7 @@ class RecordingDriver:
         self.driver.hone_record_operator(json.dumps(call).encode())
 
     def autotuned(self, kernel: dict[str, Any]) -> int:
-        """Adds an autotuned kernel to the run, with texts of its configurations. Its number, from 1; 0: it failed."""
+        """Adds an autotuned kernel with the texts of its configurations. Returns its number from 1, or 0 on failure."""
         return int(self.driver.hone_record_autotuned(json.dumps(kernel).encode()))
 
     def configuration(self, tuned: int, number: int) -> None:

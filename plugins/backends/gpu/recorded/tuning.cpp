@@ -17,7 +17,8 @@ using hone::plugin::Failure;
 using hone::recorded::MemoryKind;
 
 /// Number of passes over all configurations. The fastest call of a configuration counts, because other processes may
-/// use the device meanwhile. Each pass times every configuration, so a moment of contention does not affect one only.
+/// use the device meanwhile. Each pass times all configurations that remain, so a moment of contention does not affect
+/// one only.
 constexpr int kPasses = 5;
 constexpr double kLongSeconds = 0.02;    ///< a longer first call of a configuration counts
 constexpr double kHopeless = 2;          ///< a slower one (multiple of the fastest) is left out
@@ -126,13 +127,14 @@ class TimedCalls {
   gpuEvent events_[2] = {};
 };
 
-/// When the choice for one kernel must end: no first comparison of a configuration begins after `first_s`, and no
-/// further one after `more_s`.
+/// Deadlines of the trials for one kernel: no call of the first pass begins after `first_s`, and none of a further pass
+/// after `more_s`.
 struct Ends {
   double first_s, more_s;
 };
 
-/// The fastest configuration of one autotuned kernel. If none was timed: the first that the device accepts, or else 0.
+/// The fastest configuration of one autotuned kernel; 0 if the device accepts none. The first call of a configuration
+/// counts only if it is long, or if there was no time for another.
 std::uint32_t fastest_configuration(TimedCalls& calls, std::uint32_t count, std::uint32_t& chosen,
                                     const Ends& ends) {
   std::vector<double> least_s(count, kNever), first_call_s(count, kNever);
@@ -142,14 +144,14 @@ std::uint32_t fastest_configuration(TimedCalls& calls, std::uint32_t count, std:
     least_s[configuration] = std::min(least_s[configuration], seconds);
     fastest_s = std::min(fastest_s, seconds);
   };
-  // The first call of a configuration loads code, so its time counts only if it is long.
+  // The first call of a configuration loads code, so its time is kept at once only if it is long.
   for (chosen = 0; chosen < count && (chosen == 0 || now_s() < ends.first_s); ++chosen) {
     first_call_s[chosen] = calls.seconds();
     if (first_call_s[chosen] < kNever) accepted.push_back(chosen);
     if (first_call_s[chosen] > kLongSeconds) keep(chosen, first_call_s[chosen]);
   }
   if (accepted.size() < 2) return accepted.empty() ? 0 : accepted.front();
-  // If the time does not suffice for all, the ones that seem slow are left out.
+  // The ones that seem fast come first, in case the time does not suffice for all.
   std::stable_sort(accepted.begin(), accepted.end(), [&](std::uint32_t one, std::uint32_t other) {
     return first_call_s[one] < first_call_s[other];
   });
@@ -161,7 +163,7 @@ std::uint32_t fastest_configuration(TimedCalls& calls, std::uint32_t count, std:
       keep(each, calls.seconds());
     }
   }
-  for (const std::uint32_t each : accepted) {  // there was no time to compare it
+  for (const std::uint32_t each : accepted) {  // no further call: the first one counts
     if (least_s[each] == kNever) least_s[each] = first_call_s[each];
   }
   return static_cast<std::uint32_t>(std::min_element(least_s.begin(), least_s.end()) -
