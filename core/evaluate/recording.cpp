@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kRecordingFileBytesMax = std::int64_t{64} << 20;
 constexpr double kRecordingSeconds = 60;  // of the process' own time, compilers included
 constexpr std::size_t kProblemMax = 300;
+constexpr std::size_t kKernelNameMax = 64;  // bytes of an autotuned kernel's name in a verdict
 
 void add_work(const recorded::Plan& plan, const recorded::Step& step, Witnessed& work) {
   if (const auto* launch = std::get_if<recorded::Launch>(&step.work)) {
@@ -91,7 +92,8 @@ Result<Recording> read_recording(std::string_view bytes, SharedPieces& images) {
     plan->is_cooperative = has_cooperative_launch(read);
     plan->work = work_of(read);
     for (std::size_t i = 0; i < read.tuned.size(); ++i)
-      plan->tuned.push_back({recorded::tuned_kernel_name(read, i), read.tuned[i]});
+      plan->tuned.push_back(
+          {recorded::tuned_kernel_name(read, i).substr(0, kKernelNameMax), read.tuned[i]});
   } catch (const plugin::Failure& failure) {
     recording.problem =
         printable_ascii(std::string("its plan cannot be used: ") + failure.what(), kProblemMax);

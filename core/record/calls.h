@@ -34,9 +34,9 @@ int hone_record_result(uint64_t address, uint64_t bytes, uint32_t argument);
  * "sizes", "strides"}], "results": [indices of tensors], "stream": handle, default 0}. */
 int hone_record_operator(const char* call_json);
 
-/* Adds an autotuned kernel to the current run: {"key": arguments, "configurations": [parameters], "left_out": [{"configuration":
- * parameters, "reason"}]}, with texts of at most 200 printable ASCII characters. Returns its number in the run,
- * from 1; 0 if it fails. */
+/* Adds an autotuned kernel to the current run: {"key": arguments, "configurations": [parameters],
+ * "left_out": [{"configuration": parameters, "reason"}]}, with texts of at most 200 printable ASCII characters. Returns
+ * its number in the run, from 1; 0 if it fails. */
 uint32_t hone_record_autotuned(const char* kernel_json);
 
 /* Assigns further work of a run to a configuration (from 0) of an autotuned kernel (from 1). The process that

@@ -24,8 +24,12 @@ ROOT = Path(__file__).parents[2]
 QUICK = "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1, set_mb: 16}"
 
 
-# Below the kernel's own range of ports. Each of the processes that share the tests has its own part.
-PORTS = itertools.count(20000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
+# Below the kernel's own range of ports. Each process that runs tests has a thousand of them: tests/trainers/run sets
+# the first port, and each worker of pytest-xdist starts at another thousand.
+PORTS = itertools.count(
+    int(os.environ.get("HONE_TEST_PORTS", "20000"))
+    + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+)
 
 
 def free_port() -> int:
