@@ -45,8 +45,8 @@ int32_t finish_calls(const Candidate& self, hone_error& error) {
   return finishes ? self.python->finish(error.message, sizeof error.message) : HONE_OK;
 }
 
-/// Reports which configurations a recorded plan has chosen. Only the first call does so, after a round that is not
-/// timed.
+/// Reports which configurations a recorded plan has chosen. It asks the backend once, at the end of the first
+/// successful round, which never counts.
 void tell_choice(Candidate& self) {
   if (self.has_told_choice || self.backend->chosen_configurations == nullptr) return;
   self.has_told_choice = true;

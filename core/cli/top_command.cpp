@@ -13,8 +13,9 @@
 namespace hone {
 namespace {
 
-constexpr double kFirstS = 5;   // for the first connection and its figures
-constexpr double kAnswerS = 1;  // for each later request; no key is read meanwhile
+// Limit of the first connection, and of each request for the first figures.
+constexpr double kFirstS = 5;
+constexpr double kAnswerS = 1;  // limit of each later request; no key is read meanwhile
 constexpr int kRefreshMs = 1000;
 
 struct Sample {

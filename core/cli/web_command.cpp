@@ -18,8 +18,8 @@
 namespace hone {
 namespace {
 
-constexpr double kAnswerS =
-    4;  // of the server, for one HTTP request; probes often wait for less than 5 s
+// Limit of the server's answer to one HTTP request. Below 5 s, after which many probes give up.
+constexpr double kAnswerS = 4;
 constexpr double kConnectS = 20;  // of a busy machine
 
 /// Waits until standard input is closed: the server that started this process has ended.

@@ -38,8 +38,8 @@ void log_rerun(const DeviceJob& job, const History& history, const Decision& dec
   decision.reason < Reason::kNoise ? log_info("evaluate", line) : log_warning("evaluate", line);
 }
 
-/// The configurations that a process reported, with the plan's kernel names and parameters. Empty if the report does
-/// not fit the plan.
+/// The configurations that a process reported, with the plan's kernel names, keys and parameters. Empty if the report
+/// does not fit the plan.
 std::vector<ChosenConfiguration> named(const RecordedPlan& plan,
                                        const std::vector<ChosenConfiguration>& reported) {
   if (reported.size() != plan.tuned.size()) return {};
@@ -47,9 +47,9 @@ std::vector<ChosenConfiguration> named(const RecordedPlan& plan,
   for (std::size_t i = 0; i < reported.size(); ++i) {
     const RecordedPlan::TunedKernel& kernel = plan.tuned[i];
     const auto number = static_cast<std::size_t>(reported[i].number);
-    const std::vector<std::string>& configurations = kernel.tuned.configurations;
+    const std::vector<std::string>& configurations = kernel.configurations;
     if (number > configurations.size()) return {};
-    chosen.push_back({kernel.name, kernel.tuned.key, configurations[number - 1], reported[i].number,
+    chosen.push_back({kernel.name, kernel.key, configurations[number - 1], reported[i].number,
                       static_cast<std::int64_t>(configurations.size())});
   }
   return chosen;
@@ -134,8 +134,8 @@ Result<Verdict> Judging::scored(const DeviceJob& job, const Evaluation& evaluati
   if (!evaluation.result) return evaluation.result.error();
   HONE_ASSIGN(Verdict verdict, verdict_of_judgement(*evaluation.result));
   HONE_ASSIGN(verdict, unless_noise(std::move(verdict)));
-  const std::vector<ChosenConfiguration> reported = std::exchange(
-      verdict.configurations, {});  // anything may report them, and only plans have them
+  // Any submission can report configurations, but only a recorded plan has them.
+  const std::vector<ChosenConfiguration> reported = std::exchange(verdict.configurations, {});
   // Only modules are traced, because only they can call code of others.
   if (job.mode == Mode::kRecordedModule) {
     if (verdict.correct()) verdict.work = Work{job.built->plan->work};

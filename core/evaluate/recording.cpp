@@ -92,8 +92,8 @@ Result<Recording> read_recording(std::string_view bytes, SharedPieces& images) {
     plan->is_cooperative = has_cooperative_launch(read);
     plan->work = work_of(read);
     for (std::size_t i = 0; i < read.tuned.size(); ++i)
-      plan->tuned.push_back(
-          {recorded::tuned_kernel_name(read, i).substr(0, kKernelNameMax), read.tuned[i]});
+      plan->tuned.push_back({recorded::tuned_kernel_name(read, i).substr(0, kKernelNameMax),
+                             read.tuned[i].key, read.tuned[i].configurations});
   } catch (const plugin::Failure& failure) {
     recording.problem =
         printable_ascii(std::string("its plan cannot be used: ") + failure.what(), kProblemMax);

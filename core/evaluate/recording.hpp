@@ -25,8 +25,8 @@ struct RecordedPlan {
   bool is_cooperative = false;  ///< it has cooperative launches
   Witnessed work;               ///< the kernels and operators of one call
   struct TunedKernel {
-    std::string name;
-    recorded::Tuned tuned;
+    std::string name, key;
+    std::vector<std::string> configurations;  ///< their parameters
   };
   std::vector<TunedKernel> tuned;  ///< its autotuned kernels
 };

@@ -105,7 +105,7 @@ std::string findings_text(const std::vector<std::string>& findings) {
   return text;
 }
 
-/// Only the first few, with short texts: the rest of the feedback needs its place.
+/// Only the first few configurations, with short texts, to leave room for the rest of the feedback.
 std::string configurations_text(const std::vector<ChosenConfiguration>& configurations) {
   constexpr std::size_t kShown = 4, kNameMax = 60, kParametersMax = 120;
   const auto shown = [](const std::string& text, std::size_t most) {

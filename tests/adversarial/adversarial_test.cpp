@@ -39,8 +39,8 @@ const std::vector<std::string> kDefences = {
     "physics",       "second_look",    "proven_faults", "thread_memory", "mixed_families",
     "fixed_pairs",   "own_waits"};
 
-/// Attacks whose outcomes need no clock, but the attacks do: on the judge's other processes while it measures, and on
-/// the builder, which must use up its processor time before the limit of clock time.
+/// Attacks that run alone although their expected outcomes need no clock: those on the judge's other processes while it
+/// measures, and one that must use up the builder's processor time before the limit of elapsed time.
 const std::set<std::string> kRacing = {"slow_the_baseline", "stop_itself", "hide_a_thread",
                                        "compile_without_end"};
 
@@ -80,7 +80,7 @@ TEST_P(Stopped, EveryDefenceOn_AttackIsStopped) {
     const auto verdict = Court::without({}).judge(GetParam(), kSeed + i);
     last = difference(verdict, GetParam().stopped);
     RecordProperty("verdict", text_of(verdict));
-    EXPECT_TRUE(!verdict || verdict->configurations.empty()) << "no native code has configurations";
+    EXPECT_TRUE(!verdict || verdict->configurations.empty()) << "native code has no configurations";
     const auto& allowed = GetParam().stopped.outcomes;
     const bool a_figure =
         verdict && verdict->correct() &&

@@ -186,7 +186,7 @@ class Chaos:
             self.model.violate(overdue)
 
     async def _lose_a_write(self) -> None:
-        """The server, however slow, loses the armed write and acknowledges turns that it has after that one."""
+        """Waits until the server has lost the armed write and has acknowledged a turn that began after it."""
         end = time.monotonic() + STUCK_S
 
         def goes_on() -> bool:
@@ -194,7 +194,7 @@ class Chaos:
 
         while goes_on() and self.orders["lose_write"] != 0:
             await asyncio.sleep(0.02)
-        # A client has one turn under way: of one more than there are clients, the last one began after the loss.
+        # A client has at most one turn under way, so the last of len(players) + 1 further turns began after the loss.
         enough = self.model.steps + len(self.players) + 1
         while goes_on() and self.model.steps < enough:
             await asyncio.sleep(0.02)

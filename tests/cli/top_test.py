@@ -82,7 +82,7 @@ class Shown:
 
 
 def held_port() -> socket.socket:
-    """Until it is closed, its port has no server except one that a test starts, and goes to no connection."""
+    """Holds a port until it is closed: no connection gets the port, and a test can start a server on it."""
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     held.bind(("127.0.0.1", 0))

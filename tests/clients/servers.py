@@ -88,7 +88,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 300) -> None:
 
 
 class Script(list[Any]):
-    """Answers of a model. Before the first answer of all scripts, the server that has episodes stops. No other does."""
+    """Answers of a model. Before the first answer of any script, the server that has episodes stops. No other does."""
 
     def __init__(self, servers: list[ScriptedServer], *answers: Any) -> None:
         super().__init__(answers)

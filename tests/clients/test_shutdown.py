@@ -27,7 +27,7 @@ __all__ = ["journalled"]
 
 @pytest.fixture
 def scripted() -> Iterator[ScriptedServer]:
-    """On a port that the kernel gives to no connection between this server and its successor."""
+    """A server on a port that the kernel gives to no connection before the successor has it."""
     server = ScriptedServer(free_port())
     yield server
     server.stop()

@@ -168,7 +168,7 @@ def test_the_live_view_follows_the_steps(site: Site, browser: Browser) -> None:
     assert_harmless(browser, site.url)
 
 
-# Notes of each refresh when it begins and ends (s), and what DONE is then.
+# Notes when each refresh begins and ends (s), and the value of DONE at its end.
 NOTED = """(() => {
   const refresh = current.refresh;
   window.refreshes = [];
@@ -195,7 +195,7 @@ def test_a_step_shows_in_the_live_view_within_two_refreshes(site: Site, browser:
             browser.wait(f"{shows} >= 0")
             assert browser.value(shows) <= 1
     refreshes = browser.value("refreshes")
-    # The page asks again after 0.8 s, or after nine times as long as a refresh takes. Other work delays some of these.
+    # The page asks again after 0.8 s, or nine times the duration of a refresh. Other work may delay some refreshes.
     late = [
         after[0] - ended - max(0.8, 9 * (ended - began)) for (began, ended, _), after in itertools.pairwise(refreshes)
     ]

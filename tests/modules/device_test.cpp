@@ -99,7 +99,7 @@ TEST_P(DeviceModuleBaselines, TaskWithACompiledBaseline_IsJudgedAndLogged) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(judged(kHere / "submissions", GetParam(), {}, GetParam().expected), "");
   const std::string log = testing::internal::GetCapturedStderr();
-  // On a busy machine, torch.compile may exceed its time limit. test_baseline.py tests what follows then.
+  // On a busy machine, torch.compile may exceed its time limit. test_baseline.py tests that case.
   const bool is_logged =
       log.find("task compiled: its baseline is compiled by torch.compile: eager ") !=
           std::string::npos ||

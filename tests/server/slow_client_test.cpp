@@ -72,7 +72,7 @@ TEST_F(SlowClient, ClientThatReadsLate_IsToldOfLostReplies) {
   }
   slow.send("ping", 99);
   Answer answer = slow.receive();
-  for (int n = 0; n < 64 && answer.id != 99; ++n) answer = slow.receive();  // skip late ones
+  for (int n = 0; n < 64 && answer.id != 99; ++n) answer = slow.receive();  // skips late replies
   expect_error(
       answer, 99, "unavailable",
       "replies to this connection were dropped because it did not read them; connect again and "

@@ -31,7 +31,7 @@ inline constexpr std::int64_t kEventsMax = 4096;
 inline constexpr std::int64_t kTunedMax = 16;            ///< autotuned kernels
 inline constexpr std::int64_t kConfigurationsMax = 128;  ///< of an autotuned kernel
 inline constexpr std::int64_t kConfigurationBytesMax =
-    200;  ///< of a configuration's parameters, or a reason
+    200;  ///< of a key, a configuration's parameters, or a reason
 inline constexpr std::int64_t kParameterBytesMax = 32764;  ///< of one launch
 inline constexpr std::int64_t kMemoryBytesMax = std::int64_t{1} << 40;
 inline constexpr std::int64_t kImageBytesMax = std::int64_t{64} << 20;

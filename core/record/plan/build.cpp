@@ -70,7 +70,7 @@ class Builder {
   }
 
  private:
-  /// The number in the plan of an autotuned kernel of the run. Those without steps get none.
+  /// Returns the plan's number of an autotuned kernel of the run. A kernel without steps gets none.
   std::uint32_t tuned(std::uint32_t number) {
     bool is_new = false;
     const std::uint32_t kept = tuned_.of(number, is_new);

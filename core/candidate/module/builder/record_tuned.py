@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 VALUE_MAX = 40  # characters of a parameter's value
-TEXT_MAX = 200  # characters; kConfigurationBytesMax, the limit of a plan
+TEXT_MAX = 200  # characters of a text; a plan allows no more (kConfigurationBytesMax)
 
 
 class KeyIsKnown(BaseException):
@@ -37,7 +37,7 @@ class Configurations(dict[Any, Any]):
         super().__init__(known)
         self.usable: dict[Any, list[Any]] = {key: [value] for key, value in known.items()}
         self.compiled: list[Any] = []  # since the last key was set
-        self.failed: list[tuple[Any, str]] = []  # do not compile or load; since the last key was set
+        self.failed: list[tuple[Any, str]] = []  # configuration and reason; since the last key was set
         self.left_out: dict[Any, list[tuple[Any, str]]] = {}
         self.key: Any = None  # the last one that was looked up
         self.ends_call = False  # a lookup raises KeyIsKnown
@@ -69,7 +69,7 @@ def parameters(config: Any) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Of a number, a text, or a named object such as a dtype; of other values only the type."""
+    """Returns the text of a number or string, the name of a named object such as a dtype, or else the type."""
     if isinstance(value, (bool, int, float, str, type(None))):
         text = str(value)
     else:
@@ -186,14 +186,14 @@ class TunedKernels:
             cache.ends_call = False
         return self.start_each(tuner, args, kwargs)
 
-    def number_of(self, tuner: Any) -> int:
+    def number_of(self, tuner: Any, given: set[str]) -> int:
         """Returns the number of the autotuner with its last key. Adds the pair to the recording if it is new."""
         cache = tuner.cache
         pair = id(tuner), cache.key
         if pair not in self.numbers:
             self.tuners.append(tuner)
             left_out = cache.left_out.get(cache.key, [])
-            names = getattr(tuner, "keys", [])
+            names = [name for name in tuner.keys if name in given]  # as in Triton
             key = cache.key if isinstance(cache.key, tuple) else ()
             self.numbers[pair] = self.driver.autotuned(
                 {
@@ -210,7 +210,7 @@ class TunedKernels:
         usable = cache.usable[cache.key]
         if len(usable) < 2:
             return self.original(tuner, *args, **kwargs)
-        number = self.number_of(tuner)
+        number = self.number_of(tuner, {*tuner.arg_names[: len(args)], *kwargs})
         made = None
         try:
             for at in range(len(usable))[:: -1 if self.is_backwards else 1]:

@@ -17,8 +17,8 @@ using hone::plugin::Failure;
 using hone::recorded::MemoryKind;
 
 /// Number of passes over all configurations. The fastest call of a configuration counts, because other processes may
-/// use the device meanwhile. Each pass times all configurations that remain, so a moment of contention does not affect
-/// one only.
+/// use the device meanwhile. Each pass times all configurations that remain, so brief contention does not affect only
+/// one of them.
 constexpr int kPasses = 5;
 constexpr double kLongSeconds = 0.02;    ///< a longer first call of a configuration counts
 constexpr double kHopeless = 2;          ///< a slower one (multiple of the fastest) is left out
@@ -127,8 +127,8 @@ class TimedCalls {
   gpuEvent events_[2] = {};
 };
 
-/// Deadlines of the trials for one kernel: no call of the first pass begins after `first_s`, and none of a further pass
-/// after `more_s`.
+/// Deadlines of the trials for one kernel: except the first call, no call of the first pass begins after `first_s`, and
+/// none of a further pass after `more_s`.
 struct Ends {
   double first_s, more_s;
 };
