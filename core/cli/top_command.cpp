@@ -44,20 +44,14 @@ class Asker {
  private:
   Result<Sample> ask_once(double timeout_s) {
     if (client_ == nullptr) HONE_TRY(connect(timeout_s));
+    RequestOptions options;
+    options.timeout_s = timeout_s;
     Sample sample;
-    HONE_ASSIGN(sample.health, call("health", timeout_s));
-    HONE_ASSIGN(const Value metrics, call("metrics", timeout_s));
+    HONE_ASSIGN(sample.health, client_->call("health", Value::map(), options));
+    HONE_ASSIGN(const Value metrics, client_->call("metrics", Value::map(), options));
     if (const Value* found = metrics.find("metrics")) sample.metrics = *found;
     sample.at = wall_s();
     return sample;
-  }
-
-  Result<Value> call(const std::string& verb, double timeout_s) {
-    RequestOptions options;
-    options.timeout_s = timeout_s;
-    Reply reply = client_->submit(verb, Value::map(), std::move(options)).take();
-    if (!reply.ok()) return reply.failure->error();
-    return std::move(reply.body);
   }
 
   const RunningServer& server_;

@@ -16,6 +16,7 @@
 #include "base/memory.hpp"
 #include "base/priority.hpp"
 #include "base/utf8.hpp"
+#include "hone/recorded_plan.hpp"
 
 namespace hone {
 namespace {
@@ -268,6 +269,7 @@ std::string ProcessRunner::observed() const {
 }
 
 std::vector<std::uint32_t> ProcessRunner::chosen_configurations() const {
+  static_assert(kTunedKernelsMax == recorded::kTunedMax);
   std::uint32_t chosen[kTunedKernelsMax];
   std::memcpy(chosen, answers_->chosen, sizeof chosen);
   const std::size_t count = std::min<std::size_t>(answers_->chosen_count, kTunedKernelsMax);

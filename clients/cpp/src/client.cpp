@@ -205,8 +205,8 @@ Pending Client::submit(const std::string& verb, Value body, RequestOptions optio
   return impl_->submit(verb, body, std::move(options));
 }
 
-Result<Value> Client::call(const std::string& verb, Value body) {
-  return body_of(submit(verb, std::move(body)).take());
+Result<Value> Client::call(const std::string& verb, Value body, RequestOptions options) {
+  return body_of(submit(verb, std::move(body), std::move(options)).take());
 }
 
 Result<Value> Client::describe(const std::string& task, const std::string& split) {

@@ -191,7 +191,7 @@ class Client {
 
   /// Any verb, also those without a member here: metrics and health, which monitoring tools use.
   Pending submit(const std::string& verb, Value body, RequestOptions options = {});
-  Result<Value> call(const std::string& verb, Value body);
+  Result<Value> call(const std::string& verb, Value body, RequestOptions options = {});
 
  private:
   class Impl;

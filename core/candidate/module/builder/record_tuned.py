@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from module_phrases import place_and_reason
+
 if TYPE_CHECKING:
     from recording_driver import RecordingDriver
 
@@ -36,8 +38,8 @@ class Configurations(dict[Any, Any]):
     def __init__(self, known: dict[Any, Any]) -> None:
         super().__init__(known)
         self.usable: dict[Any, list[Any]] = {key: [value] for key, value in known.items()}
-        self.compiled: list[Any] = []  # since the last key was set
-        self.failed: list[tuple[Any, str]] = []  # configuration and reason; since the last key was set
+        self.compiled: list[Any] = []  # in this call
+        self.failed: list[tuple[Any, str]] = []  # configuration and reason; in this call
         self.left_out: dict[Any, list[tuple[Any, str]]] = {}
         self.key: Any = None  # the last one that was looked up
         self.ends_call = False  # a lookup raises KeyIsKnown
@@ -47,7 +49,6 @@ class Configurations(dict[Any, Any]):
         super().__setitem__(key, value)
         self.usable[key] = self.compiled or [value]
         self.left_out[key] = self.failed
-        self.compiled, self.failed = [], []
 
     def __getitem__(self, key: Any) -> Any:
         self.key = key
@@ -82,27 +83,14 @@ def texts(values: dict[str, Any]) -> str:
     return printable(", ".join(f"{name}: {value_text(value)}" for name, value in values.items()))
 
 
-def reason(error: BaseException) -> str:
-    """The error's type, first line and last line. Between them, Triton's compiler shows source, with marks below it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
-    return printable(": ".join([type(error).__name__, *(line.strip(":") for line in (*lines[:1], *lines[1:][-1:]))]))
-
-
-def compile_problem(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> str | None:
-    """Compiles the kernel with a configuration, and loads it. Returns the reason if Triton would leave it out.
-
-    Raises other errors, as Triton does.
-    """
+def compile_and_load(tuner: Any, args: Any, config: Any, meta: dict[str, Any]) -> None:
+    """Compiles and loads the kernel with a configuration. Raises the errors that Triton raises."""
     arguments = {**meta, **config.all_kwargs()}
     if config.pre_hook is not None:
         config.pre_hook({**tuner.nargs, **arguments})
-    try:
-        kernel = tuner.fn.run(*args, **{**arguments, "warmup": True})
-        if hasattr(kernel, "_init_handles"):
-            kernel._init_handles()
-    except tuner.left_out_for as error:
-        return reason(error)
-    return None
+    kernel = tuner.fn.run(*args, **{**arguments, "warmup": True})
+    if hasattr(kernel, "_init_handles"):
+        kernel._init_handles()
 
 
 def refuse_to_tell(tuner_class: Any, name: str, driver: RecordingDriver) -> None:
@@ -146,7 +134,6 @@ class TunedKernels:
             from triton.runtime.autotuner import Autotuner
             from triton.runtime.errors import OutOfResources, PTXASError
 
-            Autotuner.left_out_for = (CompileTimeAssertionFailure, OutOfResources, PTXASError)
             self.original = Autotuner.run
             Autotuner._bench  # noqa: B018
         except (ImportError, AttributeError):
@@ -156,9 +143,11 @@ class TunedKernels:
             return self.start(tuner, args, kwargs)
 
         def bench(tuner: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
-            problem = compile_problem(tuner, args, config, meta)
-            if problem is not None:
-                tuner.cache.failed.append((config, problem))
+            try:
+                compile_and_load(tuner, args, config, meta)
+            except (CompileTimeAssertionFailure, OutOfResources, PTXASError) as error:  # as in Triton
+                reason = printable(f"{type(error).__name__}: {place_and_reason(error)}")
+                tuner.cache.failed.append((config, reason))
                 return [math.inf] * 3
             tuner.cache.compiled.append(config)
             return [1.0] * 3
@@ -172,18 +161,14 @@ class TunedKernels:
             tuner.cache = Configurations(tuner.cache)
             tuner.cache_results = False  # results on disk are those of the dry run, which measures nothing
         cache = tuner.cache
-        if not self.in_run:
-            try:
-                return self.original(tuner, *args, **kwargs)
-            finally:
-                cache.compiled, cache.failed = [], []  # if a measurement ended by an exception
-        cache.ends_call = True
+        cache.ends_call = self.in_run
         try:
-            return self.original(tuner, *args, **kwargs)  # an autotuner with one configuration, which needs no lookup
+            return self.original(tuner, *args, **kwargs)  # the setup, or a kernel with one configuration: no lookup
         except KeyIsKnown:
             pass
         finally:
             cache.ends_call = False
+            cache.compiled, cache.failed = [], []  # a measurement may have ended by an exception
         return self.start_each(tuner, args, kwargs)
 
     def number_of(self, tuner: Any, given: set[str]) -> int:

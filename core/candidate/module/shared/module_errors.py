@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 
+from module_phrases import place_and_reason
 from module_toolkits import Hindered
 
 LINE_MAX = 240  # characters; a longer line keeps its beginning and its end
@@ -29,10 +30,9 @@ def words_of(error: BaseException, extension_kind: str) -> str:
     """
     error = cause_of(error)
     try:
-        lines = str(error).strip().split("\n")
-        text = " ".join(" ".join(lines).split()) or "no message"
-        if type(error).__name__ == "CompilationError":  # Triton's: first the place, then the source, last the reason
-            text = lines[0] + " " + lines[-1]
+        text = " ".join(str(error).split()) or "no message"
+        if type(error).__name__ == "CompilationError":
+            text = place_and_reason(error)
     except Exception:
         text = "no message that can be read"
     name = type(error).__name__

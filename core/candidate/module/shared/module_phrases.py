@@ -1,4 +1,4 @@
-"""Reads foreign text: exceptions of torch, and output of the compilers of an extension.
+"""Reads foreign text: exceptions of torch and Triton, and output of the compilers of an extension.
 
 No other file here decides by such text whether a submission or the machine failed. Golden cases:
 tests/modules/test_phrases.py.
@@ -20,6 +20,12 @@ MACHINE = re.compile(
     r"invalid target ID|cannot find (ROCm|HIP)|frontend command failed|error in backend",
     re.IGNORECASE,
 )
+
+
+def place_and_reason(error: BaseException) -> str:
+    """The first and the last line of an error of Triton's compiler. Between them it has source, with marks below it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
+    return " ".join(lines[:1] + lines[1:][-1:])
 
 
 def lacks_memory(words: str) -> bool:

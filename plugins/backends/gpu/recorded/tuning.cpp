@@ -155,19 +155,21 @@ std::uint32_t fastest_configuration(TimedCalls& calls, std::uint32_t count, std:
   std::stable_sort(accepted.begin(), accepted.end(), [&](std::uint32_t one, std::uint32_t other) {
     return first_call_s[one] < first_call_s[other];
   });
-  for (int pass = 0; pass < kPasses; ++pass) {
+  for (int pass = 0; pass < kPasses && accepted.size() > 1; ++pass) {
     for (const std::uint32_t each : accepted) {
-      if (now_s() >= (pass == 0 ? ends.first_s : ends.more_s)) break;
-      if (pass > 0 && least_s[each] > kHopeless * fastest_s) continue;
+      if (now_s() >= (pass == 0 ? ends.first_s : ends.more_s)) {
+        if (least_s[each] == kNever) least_s[each] = first_call_s[each];  // it gets no further call
+        continue;
+      }
       chosen = each;
       keep(each, calls.seconds());
     }
+    std::erase_if(accepted,
+                  [&](std::uint32_t each) { return least_s[each] > kHopeless * fastest_s; });
   }
-  for (const std::uint32_t each : accepted) {  // no further call: the first one counts
-    if (least_s[each] == kNever) least_s[each] = first_call_s[each];
-  }
-  return static_cast<std::uint32_t>(std::min_element(least_s.begin(), least_s.end()) -
-                                    least_s.begin());
+  const auto fastest = std::min_element(least_s.begin(), least_s.end());
+  return *fastest < kNever ? static_cast<std::uint32_t>(fastest - least_s.begin())
+                           : accepted.front();
 }
 
 }  // namespace
