@@ -82,10 +82,10 @@ std::string starver() {
 }
 
 /// What a build took while a submission spun on all cores.
-Result<Verdict> build_beside_a_starver(const std::vector<std::string>& off, double build_seconds) {
+Result<Verdict> build_beside_a_starver(const std::vector<std::string>& off) {
   EvaluatorOptions options = evaluator_options();
   options.measure.defences = *Defences::without(off);
-  options.build_seconds = build_seconds;
+  options.build_seconds = 8;
   options.devices = {{0, 0, {0, 1}}};
   options.builders = 2;
   HONE_ASSIGN(auto machine, Machine::start(std::move(options), {}));
@@ -123,7 +123,7 @@ Result<Verdict> build_beside_a_starver(const std::vector<std::string>& off, doub
 
 TEST(SideBySide, BuildBesideASubmissionThatSpins_IsNotFailed) {
   if (std::thread::hardware_concurrency() != 2) GTEST_SKIP() << "needs exactly two cores";
-  const auto verdict = build_beside_a_starver({}, 8);
+  const auto verdict = build_beside_a_starver({});
   EXPECT_EQ(difference(verdict, {{Outcome::kCorrect}}), "");
 }
 
@@ -132,7 +132,7 @@ TEST(SideBySide, BuildBesideASubmissionThatSpins_FailsWithoutTheDefence) {
   if (std::thread::hardware_concurrency() != 2) GTEST_SKIP() << "needs exactly two cores";
   if (geteuid() != 0)
     GTEST_SKIP() << "only root gives submissions a better priority than compilers";
-  const auto verdict = build_beside_a_starver({"builder_time"}, 8);
+  const auto verdict = build_beside_a_starver({"builder_time"});
   EXPECT_EQ(difference(verdict, {{Outcome::kBuildFailed}}), "");
 }
 #endif

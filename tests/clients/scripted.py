@@ -435,6 +435,7 @@ class ScriptedServer:
     def _close(self, identity: bytes, body: dict[str, Any]) -> dict[str, Any]:
         state = self._owned(identity, body["episode"])
         del self.episodes[body["episode"]]
+        self.seen["closed"] += 1  # "close" counts requests when they come
         return {
             "episode": body["episode"],
             "turns": state["turn"],

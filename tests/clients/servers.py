@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 # These tests are about outcomes and messages, not about exact times.
 QUICK = "evaluate.measure={pairs_min: 3, pairs_max: 3, seconds_max: 0.2, round_ms: 1, singles: 1, set_mb: 16}"
 
+SECONDS_MAX = 600  # bounds a trainer that hangs; less than the limit of a whole test in tests/trainers/run
 
 # Below the kernel's own range of ports. Each process that runs tests has a thousand of them: tests/trainers/run sets
 # the first port, and each worker of pytest-xdist starts at another thousand.
@@ -88,7 +89,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 300) -> None:
 
 
 class Script(list[Any]):
-    """Answers of a model. Before the first answer of any script, the server that has episodes stops. No other does."""
+    """Answers of a model. The first answer of any script stops one server, preferably one with unfinished episodes."""
 
     def __init__(self, servers: list[ScriptedServer], *answers: Any) -> None:
         super().__init__(answers)

@@ -70,9 +70,11 @@ std::function<void(Plan&)> with_image(std::function<void(std::string&)> change) 
   return [change](Plan& plan) { change(plan.images[0].bytes); };
 }
 
+const std::vector<recorded::Tuned> kTwoConfigurations = {{"", {"first", "second"}, {}}};
+
 /// Starts the plan's kernel in each of two equal configurations.
 void two_configurations(Plan& plan) {
-  plan.tuned = {{"", {"first", "second"}, {}}};
+  plan.tuned = kTwoConfigurations;
   plan.run.assign(2, {0, launch_of(plan), 1, 0});
   plan.run[1].configuration = 1;
   plan.memories[kPlanNote].last = 1;
@@ -244,7 +246,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = kOutIsWrong,
      .forge =
          [](Plan& plan) {
-           plan.tuned = {{"", {"first", "second"}, {}}};
+           plan.tuned = kTwoConfigurations;
            plan.run.assign(40, {0, launch_of(plan), 1, 0});
            for (std::size_t i = 20; i < 40; ++i) {
              plan.run[i].configuration = 1;
@@ -259,7 +261,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = refused("the configurations of an autotuned kernel start different kernels"),
      .forge =
          [](Plan& plan) {
-           plan.tuned = {{"", {"first", "second"}, {}}};
+           plan.tuned = kTwoConfigurations;
            plan.run[0].tuned = 1;
            plan.run.push_back({0, copy(kPlanOut, kPlanX, kPlanOutBytes), 1, 1});
            plan.memories[kPlanNote].last = 1;
@@ -274,7 +276,7 @@ const std::vector<PlanAttack> kForgedPlans = {
      .expected = refused("configuration: found number 2, and there are 2"),
      .forge =
          [](Plan& plan) {
-           plan.tuned = {{"", {"first", "second"}, {}}};
+           plan.tuned = kTwoConfigurations;
            plan.run[0].tuned = 1;
            plan.run[0].configuration = 2;
          }},

@@ -143,6 +143,31 @@ RECORD_TEST(Phases, MemoryThatOnlyAConfigurationOverwrites_NeedsItsSetup) {
   EXPECT_EQ(finish().setup.size(), 1u);
 }
 
+RECORD_TEST(Phases, UnknownConfiguration_IsAProblem) {
+  begin();
+  begin_run();
+  EXPECT_EQ(add_tuned(2), 1);
+  EXPECT_EQ(begin_configuration(1, 1), 1);
+  EXPECT_EQ(begin_configuration(1, 2), 0);
+  EXPECT_EQ(problem(), "work of an autotuned kernel or configuration that the run does not have");
+}
+
+RECORD_TEST(Phases, TooManyAutotunedKernels_AreAProblem) {
+  begin();
+  begin_run();
+  for (int number = 1; number <= recorded::kTunedMax; ++number) EXPECT_EQ(add_tuned(2), number);
+  EXPECT_EQ(add_tuned(2), 0);
+  EXPECT_EQ(problem(), "more than 16 autotuned kernels");
+}
+
+RECORD_TEST(Phases, TooManyConfigurations_AreAProblem) {
+  begin();
+  begin_run();
+  EXPECT_EQ(add_tuned(128), 1);
+  EXPECT_EQ(add_tuned(129), 0);
+  EXPECT_EQ(problem(), "more than 128 configurations of an autotuned kernel");
+}
+
 /// Launches a kernel with one struct of `words`; those at `addresses` are the address `x`. An instruction names each
 /// word.
 std::uint64_t digest_with(std::vector<std::uint32_t> words,
@@ -339,31 +364,6 @@ std::string product_of(std::uint64_t x, std::uint64_t y) {
   return R"({"name": "aten.mm", "arguments": [{"tensor": 0}, {"tensor": 0}, -Infinity],)"
          R"( "keywords": {}, "results": [1], "tensors": [)" +
          tensor(x) + ", " + tensor(y) + "]}";
-}
-
-RECORD_TEST(Phases, UnknownConfiguration_IsAProblem) {
-  begin();
-  begin_run();
-  EXPECT_EQ(add_tuned(2), 1);
-  EXPECT_EQ(begin_configuration(1, 1), 1);
-  EXPECT_EQ(begin_configuration(1, 2), 0);
-  EXPECT_EQ(problem(), "work of an autotuned kernel or configuration that the run does not have");
-}
-
-RECORD_TEST(Phases, TooManyAutotunedKernels_AreAProblem) {
-  begin();
-  begin_run();
-  for (int number = 1; number <= recorded::kTunedMax; ++number) EXPECT_EQ(add_tuned(2), number);
-  EXPECT_EQ(add_tuned(2), 0);
-  EXPECT_EQ(problem(), "more than 16 autotuned kernels");
-}
-
-RECORD_TEST(Phases, TooManyConfigurations_AreAProblem) {
-  begin();
-  begin_run();
-  EXPECT_EQ(add_tuned(128), 1);
-  EXPECT_EQ(add_tuned(129), 0);
-  EXPECT_EQ(problem(), "more than 128 configurations of an autotuned kernel");
 }
 
 RECORD_TEST(Phases, OperatorOfAnAutotunedKernel_IsAProblem) {

@@ -26,7 +26,7 @@ from hone.adapters._play import Play, Settings, client_of
 from hone.fleet import FleetConnection, Member, Server, on_ray
 from ray.cluster_utils import Cluster
 
-from servers import wait_until
+from servers import SECONDS_MAX, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 HONE = os.environ.get("HONE_BINARY", str(ROOT / "build/dev/hone"))
@@ -37,7 +37,7 @@ def fleet(*arguments: str) -> subprocess.CompletedProcess[str]:
     """python -m hone.fleet, in a process of its own."""
     command = [sys.executable, "-m", "hone.fleet", *arguments]
     environment = {**os.environ, "RAY_ADDRESS": ray.get_runtime_context().gcs_address}
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX, env=environment)
 
 
 def home_of(client, episode) -> str:
@@ -190,9 +190,9 @@ def test_a_server_that_is_killed_comes_back_with_its_episodes(up: str, whom: str
         endpoint = ray.get(node.place.remote()).endpoint
         assert endpoint in {home_of(client, one) for one in started}
         os.kill(ray.get(getattr(node, whom).remote()), signal.SIGKILL)
-        new = [client.reset("add_relu", timeout=600).episode for _ in range(2)]
+        new = [client.reset("add_relu", timeout=SECONDS_MAX).episode for _ in range(2)]
         for one in started[-2:] + new:
-            assert one.step(FAST, timeout=600).reward_valid
+            assert one.step(FAST, timeout=SECONDS_MAX).reward_valid
         for one in started + new:
             one.close()
         wait_until(lambda: {row["endpoint"] for row in on_ray.status()} == before)
@@ -232,13 +232,13 @@ class Told:
         """Plays episodes until `over`. Only steps may be lost, not resets."""
         try:
             while not self.over.is_set():
-                episode = client.reset("add_relu", options={"max_turns": 8}, timeout=600).episode
+                episode = client.reset("add_relu", options={"max_turns": 8}, timeout=SECONDS_MAX).episode
                 with self.lock:
                     self.turns[episode.id], self.homes[episode.id] = [], str(episode.endpoint)
                     self.playing[number] = episode.id
                 while not (episode.ended or self.over.wait(0.2)):
                     try:
-                        result = episode.step(timeout=600, **turn)
+                        result = episode.step(timeout=SECONDS_MAX, **turn)
                     except hone.Unavailable:
                         if self.over.is_set():
                             raise

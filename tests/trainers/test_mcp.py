@@ -20,7 +20,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, wait_until
+from servers import ROOT, SECONDS_MAX, RealServer
 
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def play(server: Any, agent: Callable[[Client], Awaitable[T]]) -> T:
         async with Client(server) as client:
             return await agent(client)
 
-    return asyncio.run(asyncio.wait_for(run(), 600))
+    return asyncio.run(asyncio.wait_for(run(), SECONDS_MAX))
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
@@ -115,7 +115,7 @@ def over_http(tmp_path: Path) -> Iterator[Callable[[str], tuple[str, str]]]:
 
 
 def with_token(url: str, token: str) -> Any:
-    client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=600, trust_env=False)
+    client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS_MAX, trust_env=False)
     return streamable_http_client(url, http_client=client)
 
 
@@ -273,10 +273,10 @@ def test_an_episode_whose_first_turn_is_cancelled_is_closed(scripted: ScriptedSe
         pending.cancel()
         await asyncio.to_thread(scripted.wait_for, "cancel")
         scripted.hold_steps.clear()
-        await asyncio.to_thread(scripted.wait_for, "close")
+        await asyncio.to_thread(scripted.wait_for, "closed")
 
     play(over_stdio(scripted.endpoint), agent)
-    wait_until(lambda: not scripted.episodes)
+    assert scripted.episodes == {}
 
 
 def test_an_episode_that_was_lost_with_its_server_is_not_submitted_to_again(scripted: ScriptedServer) -> None:

@@ -26,7 +26,7 @@ from omegaconf import OmegaConf
 from responses_api_agents.simple_agent.app import SimpleAgent, SimpleAgentConfig
 
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, free_port, wait_until
+from servers import ROOT, SECONDS_MAX, RealServer, free_port
 
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
 FOLDER = ROOT / "clients/python/examples/trainers/nemo_gym/resources_servers/hone_kernels"
@@ -131,7 +131,7 @@ def play(endpoint: str | list[str], model: Model, use: Callable[[Gym], Any], **s
         async with serving(endpoint, model, **settings) as made:
             return await use(made)
 
-    return asyncio.run(asyncio.wait_for(main(), 600))
+    return asyncio.run(asyncio.wait_for(main(), SECONDS_MAX))
 
 
 def row(endpoint: str, **options: Any) -> dict[str, Any]:
@@ -186,8 +186,8 @@ def test_a_model_without_tool_calls_is_judged_by_its_answer(scripted: ScriptedSe
 
     result = play(scripted.endpoint, lambda _: [text("slow")], use)
     assert (result["reward"], result["turns"]) == (0.4, 1)
-    scripted.wait_for("close")
-    wait_until(lambda: not scripted.open())
+    scripted.wait_for("closed")
+    assert scripted.open() == []
 
 
 def test_a_list_of_servers(scripted: ScriptedServer) -> None:
@@ -576,7 +576,7 @@ def test_the_documented_command_writes_rows(scripted: ScriptedServer, tmp_path: 
     line = next(line for line in command.splitlines() if "hone.adapters.nemo_gym" in line)
     line = line.replace("tcp://127.0.0.1:5917", scripted.endpoint).replace("python -m", f"{sys.executable} -m")
     (tmp_path / "resources_servers/hone_kernels/data").mkdir(parents=True)
-    done = subprocess.run(["bash", "-euc", line], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(["bash", "-euc", line], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS_MAX)
     assert done.returncode == 0, done.stderr
     (written,) = (tmp_path / "resources_servers/hone_kernels/data/kernels.jsonl").read_text().splitlines()
     made = json.loads(written)

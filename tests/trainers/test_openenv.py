@@ -21,7 +21,7 @@ from openenv.cli._validation import validate_running_environment
 from pydantic import ValidationError
 
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, free_port, wait_until
+from servers import ROOT, SECONDS_MAX, RealServer, free_port
 
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 Serve = Callable[..., str]
@@ -181,8 +181,8 @@ def test_a_client_that_is_gone_ends_its_episode(serve: Serve, scripted: Scripted
     env.reset(task="add_relu")
     assert len(scripted.episodes) == 1
     env.close()
-    scripted.wait_for("close")
-    wait_until(lambda: not scripted.episodes)
+    scripted.wait_for("closed")
+    assert not scripted.episodes
 
 
 def test_a_client_that_broke_off_ends_its_episode(serve: Serve, scripted: ScriptedServer) -> None:
@@ -193,17 +193,17 @@ def test_a_client_that_broke_off_ends_its_episode(serve: Serve, scripted: Script
         await env.reset(task="add_relu")
         assert len(scripted.open()) == 1
         env._ws.transport.abort()  # as when its process is killed
-        await asyncio.to_thread(scripted.wait_for, "close")
+        await asyncio.to_thread(scripted.wait_for, "closed")
 
     asyncio.run(main())
-    wait_until(lambda: not scripted.open())
+    assert scripted.open() == []
 
 
 def test_a_plain_reset_leaves_no_episode(serve: Serve, scripted: ScriptedServer) -> None:
     said = requests.post(f"{serve(scripted.endpoint)}/reset", json={"task": "add_relu"}, timeout=20).json()
     assert said["observation"]["task"] == "tasks/add_relu"
-    scripted.wait_for("close")
-    wait_until(lambda: not scripted.open())
+    scripted.wait_for("closed")
+    assert scripted.open() == []
 
 
 def test_its_tools_find_the_tasks(serve: Serve, scripted: ScriptedServer) -> None:
@@ -268,7 +268,7 @@ def test_the_example_against_the_program(real: RealServer) -> None:
             url = server.stdout.readline().split()[-1]  # comes once it serves; empty when it ended
             files = [str(GOLDEN / name) for name in ("demo_1_wrong.cpp", "demo_4_fused.cpp")]
             arguments = [sys.executable, str(example), url, "add_relu", *files]
-            done = subprocess.run(arguments, capture_output=True, text=True, timeout=600, check=False)
+            done = subprocess.run(arguments, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
             assert done.returncode == 0, done.stderr
             assert re.search(r"# Add, then ReLU\nturn 1: wrong, reward 0\.100\nturn 2: correct, reward", done.stdout)
         finally:

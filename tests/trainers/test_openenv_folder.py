@@ -25,7 +25,7 @@ from openenv.cli._cli_utils import validate_env_structure
 from openenv.cli._validation import validate_multi_mode_deployment, validate_running_environment
 
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, free_port
+from servers import ROOT, SECONDS_MAX, RealServer, free_port
 
 sys.path.insert(0, str(ROOT / "tests/container"))
 import dockerfile
@@ -34,7 +34,7 @@ GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 
 
 def run(*command: str, **given: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, **given)
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX, check=False, **given)
 
 
 def write(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,7 @@ from hone.adapters.ray import HoneActor, play
 
 from calls import answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, Script
+from servers import ROOT, SECONDS_MAX, RealServer, Script
 
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
 
@@ -174,7 +174,7 @@ def test_the_example(real: RealServer, tmp_path: Path) -> None:
     (tmp_path / "add_relu.md").write_text(f"```cpp\n{(GOLDEN / 'demo_4_fused.cpp').read_text()}```")
     (tmp_path / "saxpy.md").write_text("no code")
     arguments = [sys.executable, str(example), str(tmp_path), real.endpoint]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^add_relu: 0\.[3-9]|^add_relu: [12]\.", done.stdout, re.MULTILINE), done.stdout
     assert "saxpy: 0.000 (2 of 2 samples)" in done.stdout

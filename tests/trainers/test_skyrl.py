@@ -39,7 +39,7 @@ from trl.chat_template_utils import qwen3_training_chat_template
 
 from calls import after_answers, answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, Script, wait_until
+from servers import ROOT, SECONDS_MAX, RealServer, Script
 from tiny import model, tokenizer, weights
 
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
@@ -95,7 +95,7 @@ def play(engine: Engine, endpoint: str | list[str], count: int | None = None, **
     adapter.register(endpoint, **given.pop("hone", {}))
     of = adapter.Masked(generator(engine, **given))
     batch, uids = rows(count or len(engine.scripts))
-    output: dict[str, Any] = asyncio.run(asyncio.wait_for(of.generate(batch, disable_tqdm=True), 600))
+    output: dict[str, Any] = asyncio.run(asyncio.wait_for(of.generate(batch, disable_tqdm=True), SECONDS_MAX))
     step_wise = bool(given.get("step_wise_trajectories"))
     validate_generator_output(len(uids), output, step_wise=step_wise)
     return output
@@ -344,8 +344,8 @@ def test_a_dropped_environment_leaves_no_episode(scripted: ScriptedServer) -> No
     env.init(PROMPT)
     del env
     gc.collect()
-    scripted.wait_for("close")
-    wait_until(lambda: not scripted.open())
+    scripted.wait_for("closed")
+    assert scripted.open() == []
 
 
 def test_an_engine_that_fails_leaves_no_episode(scripted: ScriptedServer) -> None:
@@ -399,7 +399,7 @@ def test_the_example(tmp_path: Path, real: RealServer, monkeypatch: pytest.Monke
     engine = Engine([f"```cpp\n{FUSED}\n```<|im_end|>"])
     engine.scripts *= at + 1
     made = experiment.get_generator(config, WORDS, engine)
-    output = asyncio.run(asyncio.wait_for(made.generate(batch), 600))
+    output = asyncio.run(asyncio.wait_for(made.generate(batch), SECONDS_MAX))
     assert totals(output)[0] > 0
     assert output["rollout_metrics"]["hone/faults"] == 0.0
 

@@ -25,7 +25,7 @@ from trl.chat_template_utils import qwen3_chat_template, qwen3_training_chat_tem
 import slime_contract
 from calls import after_answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, Script, free_port, wait_until
+from servers import ROOT, RealServer, Script, free_port
 from tiny import tokenizer
 
 IS_REAL = slime_contract.install()
@@ -306,8 +306,8 @@ def test_a_rollout_that_slime_drops_leaves_no_episode(
         engine.may_answer.set()
 
     asyncio.run(main())
-    scripted.wait_for("close")
-    wait_until(lambda: not scripted.open())
+    scripted.wait_for("closed")
+    assert scripted.open() == []
 
 
 def test_the_reward_function(engine: Engine, checkpoint: str, real: RealServer, scripted: ScriptedServer) -> None:

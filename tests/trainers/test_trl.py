@@ -26,7 +26,7 @@ from trl.chat_template_utils import (
 
 from calls import after_answers
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, Script, free_port, wait_until
+from servers import ROOT, SECONDS_MAX, RealServer, Script, free_port
 from tiny import model, tokenizer, weights
 
 GOLDEN = ROOT / "envs/kernel_refine/tasks/add_relu/golden"
@@ -185,8 +185,8 @@ def test_a_dropped_environment_leaves_no_episode(scripted: ScriptedServer) -> No
     assert len(scripted.episodes) == 1
     del environment
     gc.collect()
-    scripted.wait_for("close")
-    wait_until(lambda: not scripted.episodes)
+    scripted.wait_for("closed")
+    assert not scripted.episodes
 
 
 def test_only_the_tool_is_a_tool() -> None:
@@ -453,8 +453,8 @@ def test_generation_that_fails_leaves_no_episode(tmp_path: Path, scripted: Scrip
     with pytest.raises(RuntimeError, match="out of memory"):
         trainer.train()
     gc.collect()
-    scripted.wait_for("close", 4)
-    wait_until(lambda: not scripted.open())
+    scripted.wait_for("closed", 4)
+    assert scripted.open() == []
 
 
 def test_the_trainer_still_has_what_the_adapter_calls() -> None:
@@ -469,7 +469,7 @@ def test_the_example(tmp_path: Path, real: RealServer) -> None:
     example = ROOT / "clients/python/examples/trainers/trl_grpo.py"
     options = ["--endpoint", real.endpoint, "--steps", "1", "--tokens", "16", "--output", str(tmp_path / "out")]
     done = subprocess.run(
-        [sys.executable, example, tmp_path / "model", *options], capture_output=True, text=True, timeout=600
+        [sys.executable, example, tmp_path / "model", *options], capture_output=True, text=True, timeout=SECONDS_MAX
     )
     assert done.returncode == 0, done.stderr
     assert "step 1: reward 0" in done.stdout

@@ -19,7 +19,7 @@ import verifiers.v1 as vf
 from hone.adapters import verifiers as adapter
 
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, free_port
+from servers import ROOT, SECONDS_MAX, RealServer, free_port
 
 FUSED = (ROOT / "envs/kernel_refine/tasks/add_relu/golden/demo_4_fused.cpp").read_text()
 
@@ -97,7 +97,7 @@ def play(env: adapter.HoneEnv, model: Model, count: int = 1) -> list[vf.Episode]
         async with env.serving():
             return list(await asyncio.gather(*(env.run_slot(slot, context) for slot in env.slots(task, count))))
 
-    return asyncio.run(asyncio.wait_for(main(), 600))
+    return asyncio.run(asyncio.wait_for(main(), SECONDS_MAX))
 
 
 def test_an_episode(model: Model, real: RealServer) -> None:
@@ -275,7 +275,7 @@ def test_the_example(model: Model, real: RealServer) -> None:
     example = ROOT / "clients/python/examples/trainers/verifiers_eval.py"
     assert len(example.read_text().splitlines()) < 60
     command = [sys.executable, example, model.url, "scripted", "--endpoint", real.endpoint, "--count", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX)
     assert done.returncode == 0, done.stderr
     assert "2 of 2 episodes were judged; mean reward 0.000" in done.stdout
 
@@ -295,7 +295,7 @@ def test_vf_eval_finds_the_environment(model: Model, real: RealServer, tmp_path:
     mine = ["--env.taskset.endpoint", real.endpoint, "--env.taskset.options", '{"max_turns": 1}']
     rest = ["-n", "1", "-r", "2", "--output-dir", str(tmp_path), "--no-rich"]
     command = [*program, *options, *mine, *rest]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     (stored,) = tmp_path.rglob("traces.jsonl")
     episodes = [json.loads(line) for line in stored.read_text().splitlines()]
@@ -311,7 +311,13 @@ def test_the_command_of_its_page_works_as_printed(model: Model, real: RealServer
     environment = {name: value for name, value in environment.items() if not name.endswith("_API_KEY")}
     shell = ["bash", "-euc", command]
     done = subprocess.run(
-        shell, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, cwd=tmp_path
+        shell,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     (stored,) = tmp_path.rglob("traces.jsonl")

@@ -20,7 +20,7 @@ from verl.workers.rollout.replica import TokenOutput
 
 from calls import after_answers, call
 from scripted import ScriptedServer
-from servers import ROOT, RealServer, Script, free_port
+from servers import ROOT, SECONDS_MAX, RealServer, Script, free_port
 from tiny import tokenizer
 from verl_configuration import composed, configuration, save_checkpoint
 
@@ -57,7 +57,7 @@ def run(of: AgentLoopWorker, **columns: Any) -> Any:
     async def main() -> Any:
         return await of._run_agent_loop({}, trajectory, agent_name="hone", trace=False, **columns)
 
-    return asyncio.run(asyncio.wait_for(main(), 600))
+    return asyncio.run(asyncio.wait_for(main(), SECONDS_MAX))
 
 
 def test_a_lost_episode_begins_again_elsewhere(
