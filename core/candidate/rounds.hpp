@@ -28,12 +28,12 @@ struct Candidate {
   std::vector<std::string> readable;  ///< folders of an interpreter
   Guard guards[kGuardsMax] = {};      ///< inaccessible now
   std::uint32_t guard_count = 0;
-  std::string note;              ///< what an interpreter says of what it has loaded
+  std::string note;              ///< the interpreter's message about the loaded module, if any
   bool has_told_choice = false;  ///< tell_choice() has asked the backend
 
-  /// What is loaded runs on the device alone, and this process stays ours.
   /// hone_python_flags of the interpreter's last call.
   std::uint32_t flags() const { return python == nullptr ? 0 : python->flags(); }
+  /// Whether what is loaded runs on the device only, so that this process executes only trusted code.
   bool runs_device_code() const { return device_code && !sealed; }
 };
 

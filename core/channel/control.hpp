@@ -146,9 +146,9 @@ struct Answers {
   char message[256];
   double marked_seconds;        ///< time by the device's own clock; 0: it has none
   char observed[kObservedMax];  ///< the trace, as hone_python.observe writes it
-  std::uint32_t chosen_count;   ///< number of entries in `chosen`; 0 before the first call
-  std::uint32_t
-      chosen[kTunedKernelsMax];  ///< their configurations, as chosen_configurations() writes them
+  /// The configuration (from 0) of each autotuned kernel. The count is 0 until a round has succeeded.
+  std::uint32_t chosen_count;
+  std::uint32_t chosen[kTunedKernelsMax];
 };
 
 constexpr std::size_t page_round(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }

@@ -27,7 +27,7 @@ __all__ = ["journalled"]
 
 @pytest.fixture
 def scripted() -> Iterator[ScriptedServer]:
-    """A server on a port that the kernel gives to no connection before the successor has it."""
+    """A server whose port the kernel gives to no connection, so a successor can use it."""
     server = ScriptedServer(free_port())
     yield server
     server.stop()

@@ -51,7 +51,7 @@ def recording_driver(facts: str) -> ctypes.CDLL:
 
 
 def plan_of(driver: ctypes.CDLL) -> bytes:
-    """The file of the recorded plan; empty after a problem."""
+    """The bytes of the recorded plan; empty if the recording failed."""
     data, size = ctypes.c_void_p(), ctypes.c_uint64()
     made = driver.hone_record_finish(ctypes.byref(data), ctypes.byref(size))
     return ctypes.string_at(data.value or 0, size.value) if made else b""

@@ -297,9 +297,9 @@ typedef struct hone_backend_factory {
   /* [one] NULL is allowed. */
   void (*close_counters)(hone_counters* counters);
 
-  /* [one] Called after the first launch of a recorded plan. Writes to `out` the configuration (from 0) of each
-   * autotuned kernel, in the plan's order, at most `max` of them. Sets `count` to the number of autotuned kernels; 0 if
-   * `kernel` is not a recorded plan. NULL where the backend chooses no configurations. */
+  /* [one] Called after the first successful round of any kernel, not only of a recorded plan. Writes to `out` the
+   * configuration (from 0) of each autotuned kernel, in the plan's order, at most `max` of them. Sets `count` to the
+   * number of autotuned kernels; 0 if `kernel` is not a recorded plan. NULL: the backend chooses no configurations. */
   int32_t (*chosen_configurations)(hone_kernel* kernel, uint32_t* out, uint32_t max,
                                    uint32_t* count, hone_error* error);
 } hone_backend_factory;

@@ -94,7 +94,7 @@ def answer_to(artifact: bytes, _: dict[str, Any]) -> bytes:
         problem = (
             f"found no {TOOL} in Triton's package of {sys.executable}, in /usr/local/cuda*/bin, "
             "/usr/local/bin or /usr/bin; install triton for that interpreter, or a CUDA toolkit, or set another "
-            "interpreter: cuda.python, or plugins.python without it"
+            "interpreter: cuda.python, or plugins.python if that is not set"
         )
         return json.dumps({"problem": problem, "listings": []}).encode() + b"\n"
     said, listings, at, left = [], [], end + 1, int(head["bytes_max"])

@@ -8,7 +8,7 @@
 
 namespace hone_gpu {
 
-/// The next multiple of `unit`.
+/// The smallest multiple of `unit` that is at least `bytes`.
 constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
