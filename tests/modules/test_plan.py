@@ -110,6 +110,22 @@ def test_a_value_that_is_read_back_is_named_with_its_line(plan, recording_python
     assert answer == {"whole": False, "problem": "a value was read back (submission.py:5)"}
 
 
+def test_a_recurrent_layer_is_one_operator(plan, recording_python):
+    answer = json.loads(plan(recording_python, "kernelbench/level1/2", "--json").stdout)
+    assert answer["whole"], answer
+    assert [step["name"] for step in answer["run"] if step["do"] == "operator"] == ["_cudnn_rnn"]
+
+
+def test_a_recurrent_layer_with_dropout_draws_random_numbers(plan, recording_python, tmp_path):
+    source = tmp_path / "dropout.py"
+    module = (KINDS / "2_gru.py").read_text().replace("class Model(", "class ModelNew(")
+    source.write_text(
+        module.replace("num_layers=2", "num_layers=2, dropout=0.5").replace("super(Model,", "super(ModelNew,")
+    )
+    answer = json.loads(plan(recording_python, "kernelbench/level1/2", source, "--json").stdout)
+    assert answer["problem"].startswith("the dropout of gru draws random numbers"), answer
+
+
 def test_a_saved_plan_is_read_again(plan, recording_python, tmp_path):
     saved = tmp_path / "log.plan"
     first = plan(recording_python, "kernelbench/level1/11", "--save", saved, "--json")

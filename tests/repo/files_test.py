@@ -26,6 +26,7 @@ VENDOR_ALLOWED: dict[str, str] = {
     "core/candidate/module/shared/module_tf32.py": "torch calls its switches so",
     "core/candidate/module/shared/vendor_operators.py": "torch calls its operators so",
     "core/candidate/module/builder/record_operators.py": "torch calls its operators so",
+    "core/candidate/module/builder/record_recurrent.py": "torch calls its operators so",
     "core/candidate/module/device/replay_operators.py": "torch calls every device so",
     "core/candidate/module/device/module_state.py": "torch calls every device so",
     "core/candidate/module/shared/module_toolkits.py": "torch's compilers, one for each vendor",

@@ -44,6 +44,7 @@ from module_tf32 import use_precision
 from module_values import count
 from module_wrapper import Refused
 from record_operators import OperatorRecorder
+from record_recurrent import RecurrentLayers
 from record_tuned import TunedKernels
 
 del sys.path[:2]
@@ -104,7 +105,10 @@ def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
     DRIVER.begin(device)
     PLACE.use_device(0)
     use_precision(json.loads(content["support"]["module.json"]).get("precision"))
-    OperatorRecorder(DRIVER).install()
+    operators = OperatorRecorder(DRIVER)
+    operators.install()
+    layers = RecurrentLayers()
+    layers.install()
     tuned = TunedKernels(DRIVER)
     tuned.install()
     if module_extension.is_used(content["source"]):

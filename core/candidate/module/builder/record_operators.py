@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from record_recurrent import form_of_recurrent
 from recording_driver import NotWhole, RecordingDriver
 from vendor_operators import OPERATORS, settings_now
 
@@ -82,6 +83,7 @@ FORMS: dict[str, Shaped] = {
     "cudnn_convolution_transpose": form_of_transposed,
     "cudnn_convolution_relu": form_of_fused,
     "cudnn_convolution_add_relu": form_of_fused_sum,
+    "_cudnn_rnn": form_of_recurrent,
 }
 
 
