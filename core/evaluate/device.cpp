@@ -14,8 +14,11 @@ namespace hone {
 namespace {
 
 constexpr double kSubmissionLeastS = 0.1;  // lower bound of submission_seconds in MeasureSettings
-constexpr int kEndingMs = 500;     // from the judge's report of a process' end to the kernel's
-constexpr double kHoldFactor = 2;  // an evaluation, and as much time again to prepare its task
+// Time for the first call of a plan: its libraries start, and its configurations are chosen (recorded/tuning.hpp).
+constexpr double kFirstCallS = 10;
+constexpr double kCompanyShare = 0.25;  // see Circumstances::shared_check
+constexpr int kEndingMs = 500;          // from the judge's report of a process' end to the kernel's
+constexpr double kHoldFactor = 2;       // an evaluation, and as much time again to prepare its task
 
 /// "lane 2", with the device's number if there are several.
 std::string lane_name(const EvaluatorOptions& options, const DeviceSpec& spec, std::size_t before) {
@@ -38,6 +41,9 @@ JudgeRequest request_of(const DeviceJob& job, const EvaluatorOptions& options,
   settings.shown_only = job.shown_only;
   settings.swapped = job.swapped;
   settings.submission_seconds = submission_seconds(options, job.limit_s);
+  const RecordedPlan* plan = job.built->plan.get();
+  if (plan != nullptr && (plan->has_operators || !plan->tuned.empty()))
+    settings.first_call_seconds = kFirstCallS;
   JudgeRequest request;
   request.reference = installed_key(key, TrustedRole::kReference);
   request.baseline =
@@ -171,16 +177,23 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   running_.set(process.process.get());
   circumstances_.has_begun = true;
   work_.set_step("load");
+  double check_began_s = monotonic_s(), company_before_s = lock_.company_seconds();
   const PassedProcess handed{*process.process, made.socket.get()};
   Result<JudgedReply> judged =
       judge_.judge(std::move(request), is_kept ? nullptr : &handed,
                    artifact_of(*job.built, job.mode), [&](JudgeStage stage) {
                      // The judge measures nothing while it checks.
-                     if (stage == JudgeStage::kCheck) pool_.start_missing(false);
+                     if (stage == JudgeStage::kCheck) {
+                       pool_.start_missing(false);
+                       check_began_s = monotonic_s();
+                       company_before_s = lock_.company_seconds();
+                     }
                      work_.set_step(std::string(enum_name(stage)));
                      if (job.progress) job.progress(stage);
                    });
   running_.set(nullptr);
+  circumstances_.shared_check =
+      lock_.company_seconds() - company_before_s > kCompanyShare * (monotonic_s() - check_began_s);
   if (!judged) {
     {
       MutexLock lock(state_mutex_);

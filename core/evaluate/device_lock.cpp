@@ -37,6 +37,16 @@ bool DeviceLock::timing_comes_first() const {
          clock_.now_s() - served_at_s_ >= kGatherSeconds;
 }
 
+double DeviceLock::company_seconds() const {
+  return company_s_ + (sharing_ > 1 ? clock_.now_s() - sharing_since_s_ : 0);
+}
+
+void DeviceLock::add_sharing(int change) {
+  company_s_ = company_seconds();
+  sharing_since_s_ = clock_.now_s();
+  sharing_ += change;
+}
+
 LaneLock::LaneLock(DeviceLock& lock, std::string lane) : lock_(lock), lane_(std::move(lane)) {
   MutexLock guard(lock_.mutex_);
   lock_.lanes_.push_back(this);
@@ -122,7 +132,7 @@ Status LaneLock::share() {
     met_ = lock_.inside_++ > 0;
     entered_ = ++lock_.entries_;
   }
-  ++lock_.sharing_;
+  lock_.add_sharing(1);
   enter(State::kShared);
   lock_.changed_.notify_all();
   return {};
@@ -133,7 +143,7 @@ Status LaneLock::yield() {
   {
     MutexLock guard(lock_.mutex_);
     if (!lock_.timing_comes_first()) return {};
-    --lock_.sharing_;
+    lock_.add_sharing(-1);
     enter(State::kWaiting);
     lock_.changed_.notify_all();
   }
@@ -143,7 +153,7 @@ Status LaneLock::yield() {
 Status LaneLock::lock_for_timing() {
   if (state_ != State::kShared) return {};
   MutexLock guard(lock_.mutex_);
-  --lock_.sharing_;
+  lock_.add_sharing(-1);
   if (lock_.timing_waiting_.empty()) lock_.served_at_s_ = lock_.clock_.now_s();
   const std::uint64_t ticket = ++lock_.last_ticket_;
   lock_.timing_waiting_.push_back(ticket);
@@ -199,7 +209,7 @@ void LaneLock::leave() {
 
 void LaneLock::leave_locked() {
   if (state_ == State::kUnlocked) return;
-  if (state_ == State::kShared) --lock_.sharing_;
+  if (state_ == State::kShared) lock_.add_sharing(-1);
   if (state_ == State::kTiming || state_ == State::kExclusive) lock_.exclusive_ = false;
   --lock_.inside_;
   enter(State::kUnlocked);
@@ -226,6 +236,11 @@ bool LaneLock::has_neighbours() const {
 bool LaneLock::had_neighbours() const {
   MutexLock guard(lock_.mutex_);
   return met_ || lock_.entries_ > entered_;
+}
+
+double LaneLock::company_seconds() const {
+  MutexLock guard(lock_.mutex_);
+  return lock_.company_seconds();
 }
 
 void LaneLock::set_work(std::string work) {

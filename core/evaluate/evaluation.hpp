@@ -41,9 +41,11 @@ struct Circumstances {
   DeviceUse device = DeviceUse::kShared;  ///< at least the requested use
   bool has_begun = false;                 ///< the judge received the submission's process
   bool kept_process = false;              ///< the process had run earlier submissions
-  bool gave_up = false;       ///< the task does not fit, or the device was not free in time
-  bool met_others = false;    ///< other lanes had something on the device during the evaluation
-  bool keeps_others = false;  ///< processes of earlier submissions are still on the device
+  bool gave_up = false;     ///< the task does not fit, or the device was not free in time
+  bool met_others = false;  ///< other lanes had something on the device during the evaluation
+  /// During the check, other lanes used the device for over a quarter of the time.
+  bool shared_check = false;
+  bool keeps_others = false;        ///< processes of earlier submissions are still on the device
   bool memory_is_budgeted = false;  ///< the device has memory that lanes divide
 };
 

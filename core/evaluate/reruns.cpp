@@ -109,9 +109,15 @@ bool plan_failed(End end, const Judgement& judged, const Result<Verdict>& scored
          judged.where.place != Place::kMeasurement;
 }
 
-/// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong answer
+/// A call of a check that was over its time.
+bool is_slow_call(const Judgement& judged) {
+  return judged.ending == Ending::kTimedOut && judged.where.place == Place::kCheck;
+}
+
+/// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong answer, or a slow one,
 /// is not doubtful, because the process has just answered a known question correctly (known_answer.hpp).
 bool is_doubtful(const Judgement& judged) {
+  if (is_slow_call(judged)) return judged.culprit == Culprit::kKeptProcess;
   if (judged.ending != Ending::kDone)
     return judged.culprit == Culprit::kSubmission || judged.culprit == Culprit::kKeptProcess;
   return judged.verdict.outcome == Outcome::kCheated;
@@ -238,7 +244,9 @@ Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, 
       judged.ending == Ending::kFault && judged.where.place == Place::kLoading;
   // A process that could not open the device mostly lacked memory.
   finding.lacked_memory = judged.ending == Ending::kOutOfMemory || finding.failed_before_load;
-  finding.may_be_contention = may_be_contention(judged, scored, brings_code);
+  finding.may_be_contention = is_slow_call(judged)
+                                  ? judged.culprit == Culprit::kSubmission && seen.shared_check
+                                  : may_be_contention(judged, scored, brings_code);
   finding.plan_failed = plan_failed(finding.end, judged, scored);
   return finding;
 }

@@ -232,6 +232,7 @@ void read_limits(Fields& f, Task& task) {
   task.threads = static_cast<int>(f.integer_or("threads", 1, 1, 256));
   task.memory_mb = f.integer_or("memory_mb", 256, 1, 1 << 20);
   task.run_seconds = f.number_or("run_seconds", 10, 0.001, 3600);
+  task.slowdown_max = f.number_or("slowdown_max", 300, 0, 1e9);
   task.cache_warm = f.choice_or("cache", "cold", {"cold", "warm"}) == "warm";
   task.own_kernels = f.choice_or("own_kernels", "optional", {"optional", "expected", "required"});
   task.precision = f.text_or("precision", "", 200);
@@ -392,6 +393,7 @@ void set_rules(Value& value, const Task& task) {
       .set("threads", task.threads)
       .set("memory_mb", task.memory_mb)
       .set("run_seconds", task.run_seconds)
+      .set("slowdown_max", task.slowdown_max)
       .set("cache", task.cache_warm ? "warm" : "cold")
       .set("own_kernels", task.own_kernels)
       .set("precision", task.precision);

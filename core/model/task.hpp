@@ -118,7 +118,9 @@ struct Task {
   int threads = 1;               ///< CPU cores granted
   std::int64_t memory_mb = 256;  ///< beyond the tensors
   double run_seconds = 10;       ///< for one call of the entry
-  bool cache_warm = false;       ///< false: the set of inputs exceeds L2
+  /// A call of device code may take this many times as long as the baseline's (docs/tasks.md). 0: any time.
+  double slowdown_max = 300;
+  bool cache_warm = false;  ///< false: the set of inputs exceeds L2
   /// How a correct module without kernels of its own, whose work torch's operators do, is treated:
   /// "optional": like any other; "expected": the feedback mentions it; "required": it is rejected.
   std::string own_kernels = "optional";

@@ -13,22 +13,21 @@ namespace hone::kernel_refine {
 namespace {
 
 constexpr std::string_view kLinkage = "extern \"C\" ";
+constexpr std::string_view kHostBackend = "cpu";
 constexpr std::size_t kReasonMax = 400;
 constexpr std::size_t kDiagnosticsMin = 64;
 constexpr std::int64_t kMultiple = 8;
 
 const std::vector<std::string>& known_words() {
   static const std::vector<std::string> kWords = {
-      "advice",      "alignment",  "arguments",      "baseline_time",
-      "best",        "cache",      "configurations", "description",
-      "diagnostics", "entry",      "examples",       "fence",
-      "findings",    "flags",      "hardware",       "hidden_shapes",
-      "in_language", "interval",   "languages",      "memory",
-      "mismatch",    "nans",       "reason",         "reason_sentence",
-      "run_seconds", "shape_hint", "shown_shapes",   "signal_meaning",
-      "signature",   "speedup",    "stop_rule",      "target",
-      "threads",     "time",       "timed_shape",    "title",
-      "tolerance",   "turns",      "turns_left"};
+      "advice",        "alignment",      "arguments",      "baseline_time",   "best",
+      "cache",         "configurations", "description",    "diagnostics",     "entry",
+      "examples",      "fence",          "findings",       "flags",           "hardware",
+      "hidden_shapes", "in_language",    "interval",       "languages",       "memory",
+      "mismatch",      "nans",           "reason",         "reason_sentence", "run_seconds",
+      "shape_hint",    "shown_shapes",   "signal_meaning", "signature",       "slowdown",
+      "speedup",       "stop_rule",      "target",         "threads",         "time",
+      "timed_shape",   "title",          "tolerance",      "turns",           "turns_left"};
   return kWords;
 }
 
@@ -141,7 +140,15 @@ std::string_view template_name(const Turn& turn) {
   return fast ? "fast" : "slow";
 }
 
-void add_task_words(Words& words, const Task& task, const std::vector<std::string>& languages) {
+/// Only a device has this limit.
+std::string slowdown_text(const Task& task, std::string_view backend) {
+  if (backend == kHostBackend || task.slowdown_max <= 0) return {};
+  return " A call that takes over 1 s and over " + number(task.slowdown_max) +
+         " times the baseline's time is stopped.";
+}
+
+void add_task_words(Words& words, const Task& task, const std::vector<std::string>& languages,
+                    std::string_view backend) {
   words["entry"] = task.entry;
   words["signature"] = signature_of(task, languages.empty() ? "c++" : languages.front());
   if (languages == std::vector<std::string>{"c"}) words["signature"].erase(0, kLinkage.size());
@@ -149,6 +156,7 @@ void add_task_words(Words& words, const Task& task, const std::vector<std::strin
   words["languages"] = languages_text(languages);
   words["memory"] = megabytes(task.memory_mb);
   words["run_seconds"] = number(task.run_seconds);
+  words["slowdown"] = slowdown_text(task, backend);
   words["alignment"] = alignment_text(task);
 }
 
@@ -280,7 +288,7 @@ std::string Messages::system(const Task& task, const std::vector<std::string>& l
 std::string Messages::task(const Task& task, const std::vector<std::string>& languages,
                            const RefineSettings& settings, std::string_view backend) const {
   Words words;
-  add_task_words(words, task, languages);
+  add_task_words(words, task, languages, backend);
   words["title"] = task.title;
   words["description"] = task.description;
   while (!words["description"].empty() && words["description"].back() == '\n') {
@@ -328,7 +336,7 @@ std::string Messages::feedback(const Turn& turn) const {
   const std::size_t bytes_max = turn.settings.text_bytes_max();
   const Template& chosen = template_of(turn);
   Words words;
-  add_task_words(words, turn.task, turn.languages);
+  add_task_words(words, turn.task, turn.languages, turn.backend);
   words["turns_left"] = turns_left_text(turn);
   if (turn.result.verdict) add_verdict_words(words, turn, *turn.result.verdict);
   if (turn.result.verdict && !turn.result.verdict->diagnostics.empty()) {

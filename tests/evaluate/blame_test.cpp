@@ -114,7 +114,7 @@ TEST(Finding, Failure_MayBeContentionUnlessItIsAMistakeOfTheAuthor) {
     return found(evaluation_of(ending, culprit, where, message), brings_code).may_be_contention;
   };
   const Culprit own = Culprit::kSubmission;
-  for (const Ending ending : {Ending::kOutOfMemory, Ending::kTimedOut, Ending::kDied})
+  for (const Ending ending : {Ending::kOutOfMemory, Ending::kDied})
     EXPECT_TRUE(may_be(ending, own, "", false));
   EXPECT_TRUE(may_be(Ending::kException, own, "RuntimeError: unable to find an engine", false));
   EXPECT_TRUE(may_be(Ending::kRefused, own, "CUDA out of memory", false));
@@ -126,6 +126,17 @@ TEST(Finding, Failure_MayBeContentionUnlessItIsAMistakeOfTheAuthor) {
   const char* fault = "AcceleratorError: CUDA error: an illegal memory access was encountered";
   EXPECT_FALSE(may_be(Ending::kException, own, fault, false));
   EXPECT_TRUE(may_be(Ending::kException, own, fault, true));
+}
+
+TEST(Finding, SlowCall_MayBeContentionIfOthersUsedTheDevice) {
+  Evaluation slow = evaluation_of(Ending::kTimedOut, Culprit::kSubmission, {Place::kCheck});
+  EXPECT_FALSE(found(slow).may_be_contention);
+  EXPECT_FALSE(found(slow).is_doubtful) << "the process has just answered a known question";
+  slow.circumstances.shared_check = true;
+  EXPECT_TRUE(found(slow).may_be_contention);
+  const Evaluation timed =
+      evaluation_of(Ending::kTimedOut, Culprit::kSubmission, {Place::kMeasurement});
+  EXPECT_TRUE(found(timed).is_doubtful);
 }
 
 TEST(Finding, ProcessThatCouldNotOpenItsDevice_LackedMemory) {

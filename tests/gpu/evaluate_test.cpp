@@ -47,6 +47,7 @@ class EmulatedGpu {
     submission.seed = ++seed_;
     return judge_and_wait(*evaluator_, std::move(submission));
   }
+  void set_task(Task task) { task_ = std::make_shared<const Task>(std::move(task)); }
   std::string fingerprint() const { return evaluator_ ? evaluator_->fingerprint() : ""; }
 
  private:
@@ -106,6 +107,25 @@ extern "C" __global__ void relu(const float* sum, float* out, int n) {
 }
 )");
   EXPECT_EQ(verdict.outcome, Outcome::kCorrect) << verdict.reason << verdict.diagnostics;
+}
+
+TEST_P(DeviceCode, CallThatNeverEnds_IsStoppedAfterAMultipleOfTheBaseline) {
+  EmulatedGpu device(GetParam());
+  Task task = small_task(GetParam());
+  task.run_seconds = 3;
+  const auto reason = [&](double slowdown_max) {
+    task.slowdown_max = slowdown_max;
+    task.id = "slowdown_" + std::to_string(slowdown_max);
+    device.set_task(task);
+    const auto verdict =
+        device.judge(kernel("for (volatile int never = 0; never == 0;) continue;"));
+    EXPECT_TRUE(verdict) << verdict.error().message;
+    if (!verdict) return std::string();
+    EXPECT_EQ(verdict->outcome, Outcome::kTimedOut) << verdict->reason;
+    return verdict->reason;
+  };
+  EXPECT_EQ(reason(2).rfind("over 1 s for one call, which is ", 0), 0u) << reason(2);
+  EXPECT_EQ(reason(0).rfind("over the task's time in a check of ", 0), 0u) << reason(0);
 }
 
 TEST_P(DeviceCode, WrongSubmission_ReasonHasThePlace) {

@@ -41,9 +41,10 @@ struct Case {
 
   std::string feedback() const {
     return messages().feedback(
-        {task, kLanguages, settings, result, turns_left, turns_left == 0, best});
+        {task, kLanguages, settings, result, turns_left, turns_left == 0, best, backend});
   }
   Task task = test::small_task();
+  std::string backend = "cpu";
 };
 
 Case of(Outcome outcome, const std::string& reason) {
@@ -233,6 +234,18 @@ TEST(Feedback, AllFindingsDropped_HasGeneralAdvice) {
   const std::string text = c.feedback();
   EXPECT_NE(text.find("It is slower than the plain baseline"), std::string::npos) << text;
   EXPECT_EQ(text.find("Where its time goes"), std::string::npos) << text;
+}
+
+TEST(Feedback, TimedOutOnADevice_NamesItsLimit) {
+  Case c = of(Outcome::kTimedOut, "over 1 s for one call, which is 400 times the baseline's time");
+  c.backend = "cuda";
+  EXPECT_NE(
+      c.feedback().find("A call that takes over 1 s and over 300 times the baseline's time is "
+                        "stopped."),
+      std::string::npos)
+      << c.feedback();
+  c.task.slowdown_max = 0;
+  EXPECT_EQ(c.feedback().find("is stopped"), std::string::npos) << c.feedback();
 }
 
 TEST(Feedback, DeviceCode_HasFindingsOrAdviceOfDevices) {

@@ -97,6 +97,9 @@ TEST_F(PromptTest, DeviceCode_HasItsOwnRules) {
   task.backends.at("cuda").languages = {"cuda"};
   EXPECT_TRUE(has(message(0, Value::map(), "cuda"), "// hone: launch NAME"));
   EXPECT_FALSE(has(message(1, Value::map(), "cuda"), "CPU core"));
+  EXPECT_TRUE(has(message(1, Value::map(), "cuda"),
+                  " s per call. A call that takes over 1 s and over 300 times the baseline's time "
+                  "is stopped.\n"));
 }
 
 TEST_F(PromptTest, MistakesInUserTemplates_AreReported) {

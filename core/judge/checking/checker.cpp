@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "judge/blame.hpp"
+#include "judge/call_limit.hpp"
 #include "judge/fill.hpp"
 #include "model/caught.hpp"
 
@@ -49,7 +50,7 @@ Judgement Checker::trace(const PreparedRound& prepared) {
                                 prepared.scratch_at, Culprit::kSubmission, where);
       !passed(ordered))
     return ordered;
-  const Round round = one_call(Order::kObserved);
+  const Round round = one_call(Order::kObserved, prepared.trial.dims);
   if (round.ending == Ending::kDone) {
     if (auto work = work_from_json(submission.observed())) work_ = std::move(*work);
     return correct_so_far();
@@ -59,10 +60,16 @@ Judgement Checker::trace(const PreparedRound& prepared) {
   return raised ? correct_so_far() : blame(round, Culprit::kSubmission, where);
 }
 
-Round Checker::one_call(Order order) {
-  const double limit_s = input_.task.run_seconds;
-  const Round round = on_host_ ? input_.submission.timed_round(order, 1, limit_s)
-                               : input_.submission.plain_round(order, 1, limit_s);
+/// The baseline's time is known at the timed shape only, so a larger shape has the task's own limit.
+Round Checker::one_call(Order order, const Dims& dims) {
+  const Task& task = input_.task;
+  CallLimit limit{task.run_seconds};
+  if (element_total(task, dims) <= element_total(task, task.timed)) limit = call_limit(input_);
+  if (!std::exchange(has_called_, true) && !limit.reason.empty())
+    limit.seconds += input_.settings.first_call_seconds;
+  const Round round = with_reason(on_host_ ? input_.submission.timed_round(order, 1, limit.seconds)
+                                           : input_.submission.plain_round(order, 1, limit.seconds),
+                                  limit);
   call_seconds_ = round.seconds;
   return round;
 }
@@ -166,7 +173,7 @@ Judgement Checker::run_check(const PreparedRound& p) {
                                 Culprit::kSubmission, place_of_check(p));
       !passed(ordered))
     return ordered;
-  const Round round = one_call(Order::kRun);
+  const Round round = one_call(Order::kRun, p.trial.dims);
   return round.ending == Ending::kDone ? correct_so_far()
                                        : blame(round, Culprit::kSubmission, place_of_check(p));
 }

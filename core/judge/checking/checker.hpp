@@ -28,7 +28,7 @@ class Checker {
   Judgement check(std::vector<PreparedRound>& prepared);
   Judgement run_check(const PreparedRound& prepared);
   Judgement trace(const PreparedRound& prepared);
-  Round one_call(Order order);
+  Round one_call(Order order, const Dims& dims);
   Judgement expect_as_seen(const PreparedRound& prepared);
 
   const SessionInput& input_;
@@ -36,6 +36,7 @@ class Checker {
   const bool on_host_;  ///< arenas are this process' memory, and rounds end frozen
   std::optional<Work> work_;
   double call_seconds_ = 0;  ///< of the last checked call
+  bool has_called_ = false;
 };
 
 }  // namespace hone

@@ -150,7 +150,7 @@ Judgement PairedProtocol::time_pair(std::size_t calls, bool baseline_first, Time
     warm = std::move(*other);
   }
   const Side baseline = m_.clock.baseline(derive_seed(secret, "baseline"), calls);
-  const Side submission = m_.clock.submission(derive_seed(secret, "submission"));
+  const Side submission = m_.clock.submission(derive_seed(secret, "submission"), calls);
   e.submission.set_guards({});
   const auto time_side = [&](bool of_baseline) {
     return of_baseline ? time_baseline(baseline, *prepared, warm, &times->baseline_s)

@@ -7,19 +7,22 @@ namespace hone {
 namespace {
 
 Judgement judge_round(const Round& round, const Side& side) {
-  return round.ending == Ending::kDone ? correct_so_far()
-                                       : blame(round, side.culprit, {Place::kMeasurement});
+  return round.ending == Ending::kDone
+             ? correct_so_far()
+             : blame(with_reason(round, side.limit), side.culprit, {Place::kMeasurement});
 }
 
 }  // namespace
 
 Side RoundClock::baseline(std::uint64_t secret, std::size_t calls) const {
-  return {*input_.baseline.runner, Culprit::kBaseline, secret,
-          kReferenceSeconds * static_cast<double>(calls)};
+  return {*input_.baseline.runner,
+          Culprit::kBaseline,
+          secret,
+          {kReferenceSeconds * static_cast<double>(calls)}};
 }
 
-Side RoundClock::submission(std::uint64_t secret) const {
-  return {input_.submission, Culprit::kSubmission, secret, input_.task.run_seconds};
+Side RoundClock::submission(std::uint64_t secret, std::size_t calls) const {
+  return {input_.submission, Culprit::kSubmission, secret, call_limit(input_, calls)};
 }
 
 Judgement RoundClock::load(const Side& side, const PreparedRound& prepared) const {
@@ -36,7 +39,7 @@ Status RoundClock::make_cold(const Layout& layout) const {
 
 /// Rationale: only the baseline's empty rounds are recorded. Time of a submission's process is never subtracted.
 Judgement RoundClock::empty_round(const Side& side) {
-  const Round empty = side.runner.timed_round(Order::kNothing, 0, side.limit_s);
+  const Round empty = side.runner.timed_round(Order::kNothing, 0, side.limit.seconds);
   if (empty.ending == Ending::kDone && side.is_baseline()) {
     timings_.floors.push_back(empty.seconds - contention_.excused_s(true, empty));
     timings_.wall_floors.push_back(empty.seconds);
@@ -51,7 +54,7 @@ Judgement RoundClock::warm_up(const Side& side, const PreparedRound& prepared) c
   Side warm = side;
   warm.secret = derive_seed(side.secret, "warm up");
   if (Judgement loaded = load(warm, prepared); !passed(loaded)) return loaded;
-  return judge_round(side.runner.timed_round(Order::kRun, prepared.set.calls(), side.limit_s),
+  return judge_round(side.runner.timed_round(Order::kRun, prepared.set.calls(), side.limit.seconds),
                      side);
 }
 
@@ -59,7 +62,7 @@ Judgement RoundClock::run(const Side& side, const PreparedRound& prepared, doubl
   const std::size_t calls = prepared.set.calls();
   const bool marked = input_.settings.marked && side.is_baseline();
   const Round round =
-      side.runner.timed_round(marked ? Order::kMarked : Order::kRun, calls, side.limit_s);
+      side.runner.timed_round(marked ? Order::kMarked : Order::kRun, calls, side.limit.seconds);
   contention_.note(round);
   if (side.is_baseline())
     timings_.marked.push_back(round.marked_seconds / static_cast<double>(calls));

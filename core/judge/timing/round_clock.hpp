@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "judge/blame.hpp"
+#include "judge/call_limit.hpp"
 #include "judge/checking/prepared_round.hpp"
 #include "judge/session_input.hpp"
 #include "judge/timing/contention.hpp"
@@ -17,7 +18,7 @@ struct Side {
   Runner& runner;
   Culprit culprit;       ///< kSubmission or kBaseline
   std::uint64_t secret;  ///< hides the inputs in this side's arena
-  double limit_s;
+  CallLimit limit;
 
   bool is_baseline() const { return culprit == Culprit::kBaseline; }
 };
@@ -29,7 +30,7 @@ class RoundClock {
       : input_(input), contention_(contention), timings_(timings) {}
 
   Side baseline(std::uint64_t secret, std::size_t calls) const;
-  Side submission(std::uint64_t secret) const;
+  Side submission(std::uint64_t secret, std::size_t calls) const;
 
   /// Puts the inputs into the side's arena, poisons its outputs, and gives it its orders.
   Judgement load(const Side& side, const PreparedRound& prepared) const;

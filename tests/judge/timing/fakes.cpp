@@ -30,6 +30,14 @@ struct CpuDevice {
   hone_device* device = nullptr;
 };
 
+/// Ends a round that is over its limit.
+Round within(Round round, double limit_s) {
+  if (round.seconds <= limit_s) return round;
+  round.seconds = limit_s;
+  round.ending = Ending::kTimedOut;
+  return round;
+}
+
 }  // namespace
 
 int World::count(const std::string& event) const {
@@ -70,12 +78,13 @@ Result<bool> FakeRunner::stand_still() {
   return can_freeze;
 }
 
-Round FakeRunner::timed_round(Order order, std::size_t calls, double) {
+Round FakeRunner::timed_round(Order order, std::size_t calls, double timeout_s) {
   const bool empty = order == Order::kNothing;
   Round round;
   round.seconds = empty_s;
   if (!empty) round.seconds += static_cast<double>(calls) * call_s + first_call_s;
   if (change != nullptr) change(order, empty ? empty_rounds_ : rounds_, round);
+  round = within(round, timeout_s);
   ++(empty ? empty_rounds_ : rounds_);
   world_.now_s += round.seconds;
   world_.note(name_ + (empty                       ? " idles"
@@ -84,9 +93,10 @@ Round FakeRunner::timed_round(Order order, std::size_t calls, double) {
   return round;
 }
 
-Round FakeRunner::plain_round(Order order, std::size_t calls, double) {
+Round FakeRunner::plain_round(Order order, std::size_t calls, double timeout_s) {
   Round round;
   round.seconds = static_cast<double>(calls) * call_s;
+  round = within(round, timeout_s);
   world_.now_s += round.seconds;
   world_.note(name_ + (order == Order::kObserved ? " is traced" : " is checked"));
   return round;

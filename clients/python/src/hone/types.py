@@ -81,6 +81,7 @@ class TaskFacts(TypedDict, total=False):
     threads: int
     memory_mb: int
     run_seconds: float
+    slowdown_max: float
     cache: str
     precision: str
     own_kernels: str

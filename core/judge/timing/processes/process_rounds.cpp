@@ -11,7 +11,7 @@ ProcessRounds::ProcessRounds(const Measurement& measurement)
 
 Side ProcessRounds::side_of(bool of_baseline, std::size_t calls) {
   const std::uint64_t secret = derive_seed(store_.next_secret(), "side");
-  return of_baseline ? m_.clock.baseline(secret, calls) : m_.clock.submission(secret);
+  return of_baseline ? m_.clock.baseline(secret, calls) : m_.clock.submission(secret, calls);
 }
 
 Judgement ProcessRounds::time_submission(std::size_t calls, int coming, double* seconds) {

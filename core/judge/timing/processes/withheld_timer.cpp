@@ -36,7 +36,8 @@ Judgement WithheldTimer::wake(const Side& side, const PreparedRound& prepared) {
   if (side.is_baseline()) {
     if (Judgement loaded = m_.clock.load(side, prepared); !passed(loaded)) return loaded;
     if (trimmed_) {
-      const Round warm = side.runner.timed_round(Order::kRun, prepared.set.calls(), side.limit_s);
+      const Round warm =
+          side.runner.timed_round(Order::kRun, prepared.set.calls(), side.limit.seconds);
       if (warm.ending != Ending::kDone) return blame(warm, side.culprit, {Place::kMeasurement});
       trimmed_ = false;
       if (Judgement loaded = m_.clock.load(side, prepared); !passed(loaded)) return loaded;

@@ -84,6 +84,11 @@ class ModuleDataset:
             "range": [1, 3600],
             "doc": "limit of one description of a module (s of processor time)",
         },
+        "slowdown_max": {
+            "default": 300,
+            "range": [0, 1e9],
+            "doc": "on a GPU a call may take this many times the baseline's time, but at least 1 s; 0: any time",
+        },
         "own_kernels": {
             "default": "optional",
             "doc": "where torch alone does the work: optional (nothing), expected (that is said), required (rejected)",
@@ -96,6 +101,7 @@ class ModuleDataset:
             if config[name] not in choices:
                 raise Mistake(f"{name}: found {config[name]!r}, expected one of {', '.join(choices)}")
         self.memory_mb, self.seconds = config["memory_mb"], config["describe_seconds"]
+        self.slowdown_max = config["slowdown_max"]
         self.precision = checked_precision(config["precision"])
         found = self.read(config["path"])
         self.left_out = {problem.id: why for problem in found if (why := self.unfit(problem))}
@@ -143,4 +149,5 @@ class ModuleDataset:
             if not gone:
                 raise
             raise type(mistake)(f"{mistake}; unused imports were left out: {', '.join(gone)}") from None
-        return {**task, "own_kernels": self.own_kernels, "memory_mb": self.memory_mb}
+        rules = {"own_kernels": self.own_kernels, "memory_mb": self.memory_mb, "slowdown_max": self.slowdown_max}
+        return {**task, **rules}
