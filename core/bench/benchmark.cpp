@@ -156,6 +156,7 @@ Result<Value> Benchmark::measure_mix(const Say& say) const {
   MixBenchOptions bench;
   HONE_ASSIGN(bench.mix, read_mix(request_.mix, mix_traces_, config_, *catalog, *environment));
   bench.count = static_cast<int>(request_.count);
+  if (request_.mix.in_flight > 0) bench.in_flight = static_cast<int>(request_.mix.in_flight);
   bench.at_once = cpu_count();
   bench.say = say;
   return bench_mix(*made.launcher, made.options, bench);

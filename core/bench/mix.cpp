@@ -128,14 +128,14 @@ class MixBench {
     return found->as_double();
   }
 
-  /// Evaluates all submissions, sixteen in flight at a time.
+  /// Evaluates all submissions, with `in_flight` of them at a time.
   Pass judge(Evaluator& evaluator, const Places& order, const std::string& what) {
     Pass pass;
     pass.count = order.size();
     Mutex mutex;
     std::size_t done = 0;
     const double begun = monotonic_s();
-    (void)in_parallel(static_cast<int>(order.size()), kBenchAtOnce, [&](int i) -> Status {
+    (void)in_parallel(static_cast<int>(order.size()), bench_.in_flight, [&](int i) -> Status {
       const std::size_t place = order[static_cast<std::size_t>(i)];
       Submission submission = mix_[place];
       const int number = numbers_++;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "bench/load.hpp"
 #include "evaluate/make_evaluator.hpp"
 #include "model/value.hpp"
 
@@ -19,13 +20,14 @@ struct ModuleMix {
 
 struct MixBenchOptions {
   ModuleMix mix;
-  int count = 0;    ///< number of timed submissions, each with a unique source; 0: the mix once
-  int at_once = 1;  ///< processes of the plain harness at a time
+  int count = 0;  ///< number of timed submissions, each with a unique source; 0: the mix once
+  int in_flight = kBenchAtOnce;  ///< submissions that hone judges at a time
+  int at_once = 1;               ///< processes of the plain harness at a time
   std::function<void(std::string_view what)> say;
 };
 
 /// Returns a list of figures (model/figure.hpp). First the whole mix is evaluated once, with cold caches.
-/// Then `count` submissions of it are timed, sixteen at a time, and then as many of the ones that were
+/// Then `count` submissions of it are timed, `in_flight` at a time, and then as many of the ones that were
 /// correct in the first pass. The baseline is a harness that starts an interpreter for each of at most 32
 /// submissions (plain_harness.hpp). failed_precondition: a task without modules, or no submission.
 Result<Value> bench_mix(Launcher& launcher, const EvaluatorOptions& options,

@@ -85,6 +85,7 @@ Status MixRequest::check(const std::string& what, bool has_task) const {
                       : level != 0      ? "--level"
                       : !traces.empty() ? "--traces"
                       : !keys.empty()   ? "--trace"
+                      : in_flight > 0   ? "--in-flight"
                                         : nullptr;
   if (what != "modules") {
     if (first == nullptr) return {};
@@ -98,6 +99,8 @@ Status MixRequest::check(const std::string& what, bool has_task) const {
     return invalid_argument("--level: needs --run, too: the folder of a run");
   if (traces.empty() && !keys.empty())
     return invalid_argument("--trace: needs --traces, too: the file of traces");
+  if (empty() && in_flight > 0)
+    return invalid_argument("--in-flight: needs --run or --traces, too");
   if (!empty() || has_task) return {};
   return invalid_argument(
       "modules: found neither a task nor a mix, expected --task kernelbench/level1/19, for "

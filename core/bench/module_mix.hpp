@@ -20,6 +20,7 @@ struct MixRequest {
   std::int64_t level = 0;         ///< KernelBench level of every run
   std::string traces;             ///< a file, as `hone traces` reads it
   std::vector<std::string> keys;  ///< keys of the traces to use; empty: all
+  std::int64_t in_flight = 0;     ///< submissions that hone judges at a time; 0: the default
 
   bool empty() const { return runs.empty() && traces.empty(); }
   /// Checks that the options fit together and with the benchmark `what`, which has a task of its own. An

@@ -39,8 +39,9 @@ class BenchCommand : public Command {
                   .value = "TASK"},
                  request_.task);
     options.integer({.name = "--count",
-                     .doc = "step, modules: submissions of each kind (default: 20; with --run or "
-                            "--traces: 1); gpu: submissions (default: 64); noise: repetitions "
+                     .doc = "step, modules: submissions of each kind (default: 20), with --run or "
+                            "--traces: timed submissions (default: each once); gpu: submissions "
+                            "(default: 64); noise: repetitions "
                             "(default: 500); journal, web: rounds of steps that build (default: 2)",
                      .value = "N"},
                     request_.count, 2, 1'000'000);
@@ -61,6 +62,10 @@ class BenchCommand : public Command {
                   .doc = "modules: file of traces, as for `hone traces`",
                   .value = "FILE"},
                  request_.mix.traces);
+    options.integer({.name = "--in-flight",
+                     .doc = "modules, with --run or --traces: submissions in flight (default: 16)",
+                     .value = "N"},
+                    request_.mix.in_flight, 1, 1024);
     options.texts({.name = "--trace",
                    .doc = "modules: run only this trace of --traces (repeatable)",
                    .value = "KEY"},

@@ -113,7 +113,8 @@ class PlanCommand : public Command {
     } else {
       terminal.line("no plan: " + problem);
       terminal.line(
-          "If it builds, hone judges it in a separate process, or rejects it with modules: plan.");
+          "If it builds, hone judges it in a separate process, or rejects it with cuda.modules: "
+          "plan.");
     }
     return kExitNo;
   }

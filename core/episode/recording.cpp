@@ -12,7 +12,10 @@ namespace hone {
 
 Sha256 task_hash(const Task& task) {
   Value value = task_to_value(task);
-  std::erase_if(value.as_map(), [](const auto& member) { return member.first == "flops"; });
+  // Members that earlier versions lacked. Episodes of these versions stay open.
+  std::erase_if(value.as_map(), [](const auto& member) {
+    return member.first == "flops" || member.first == "slowdown_max";
+  });
   return sha256(to_msgpack(value));
 }
 

@@ -14,9 +14,11 @@ namespace hone {
 namespace {
 
 constexpr double kSubmissionLeastS = 0.1;  // lower bound of submission_seconds in MeasureSettings
-// Time for the first call of a plan: its libraries start, and its configurations are chosen (recorded/tuning.hpp).
+// Added to the limit of a plan's first call: libraries start, and configurations are chosen (recorded/tuning.hpp).
 constexpr double kFirstCallS = 10;
-constexpr double kCompanyShare = 0.25;  // see Circumstances::shared_check
+// Added for each operator in a plan. Its process calls the operators in Python to make a graph for new addresses.
+constexpr double kOperatorS = 1e-3;
+constexpr double kSharedCheckS = 0.25;  // see Circumstances::shared_check
 constexpr int kEndingMs = 500;          // from the judge's report of a process' end to the kernel's
 constexpr double kHoldFactor = 2;       // an evaluation, and as much time again to prepare its task
 
@@ -41,9 +43,11 @@ JudgeRequest request_of(const DeviceJob& job, const EvaluatorOptions& options,
   settings.shown_only = job.shown_only;
   settings.swapped = job.swapped;
   settings.submission_seconds = submission_seconds(options, job.limit_s);
-  const RecordedPlan* plan = job.built->plan.get();
-  if (plan != nullptr && (plan->has_operators || !plan->tuned.empty()))
-    settings.first_call_seconds = kFirstCallS;
+  if (const RecordedPlan* plan = job.built->plan.get(); plan != nullptr) {
+    if (plan->has_operators || !plan->tuned.empty()) settings.added_first_seconds = kFirstCallS;
+    for (const auto& [name, count] : plan->work.operators)
+      settings.added_call_seconds += kOperatorS * static_cast<double>(count);
+  }
   JudgeRequest request;
   request.reference = installed_key(key, TrustedRole::kReference);
   request.baseline =
@@ -177,7 +181,7 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
   running_.set(process.process.get());
   circumstances_.has_begun = true;
   work_.set_step("load");
-  double check_began_s = monotonic_s(), company_before_s = lock_.company_seconds();
+  double shared_before_s = lock_.shared_seconds();
   const PassedProcess handed{*process.process, made.socket.get()};
   Result<JudgedReply> judged =
       judge_.judge(std::move(request), is_kept ? nullptr : &handed,
@@ -185,15 +189,13 @@ Result<DeviceResult> Device::judge(const DeviceJob& job) {
                      // The judge measures nothing while it checks.
                      if (stage == JudgeStage::kCheck) {
                        pool_.start_missing(false);
-                       check_began_s = monotonic_s();
-                       company_before_s = lock_.company_seconds();
+                       shared_before_s = lock_.shared_seconds();
                      }
                      work_.set_step(std::string(enum_name(stage)));
                      if (job.progress) job.progress(stage);
                    });
   running_.set(nullptr);
-  circumstances_.shared_check =
-      lock_.company_seconds() - company_before_s > kCompanyShare * (monotonic_s() - check_began_s);
+  circumstances_.shared_check = lock_.shared_seconds() - shared_before_s > kSharedCheckS;
   if (!judged) {
     {
       MutexLock lock(state_mutex_);

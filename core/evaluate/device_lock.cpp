@@ -37,12 +37,12 @@ bool DeviceLock::timing_comes_first() const {
          clock_.now_s() - served_at_s_ >= kGatherSeconds;
 }
 
-double DeviceLock::company_seconds() const {
-  return company_s_ + (sharing_ > 1 ? clock_.now_s() - sharing_since_s_ : 0);
+double DeviceLock::shared_seconds() const {
+  return shared_s_ + (sharing_ > 1 ? clock_.now_s() - sharing_since_s_ : 0);
 }
 
 void DeviceLock::add_sharing(int change) {
-  company_s_ = company_seconds();
+  shared_s_ = shared_seconds();
   sharing_since_s_ = clock_.now_s();
   sharing_ += change;
 }
@@ -238,9 +238,9 @@ bool LaneLock::had_neighbours() const {
   return met_ || lock_.entries_ > entered_;
 }
 
-double LaneLock::company_seconds() const {
+double LaneLock::shared_seconds() const {
   MutexLock guard(lock_.mutex_);
-  return lock_.company_seconds();
+  return lock_.shared_seconds();
 }
 
 void LaneLock::set_work(std::string work) {

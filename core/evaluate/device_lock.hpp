@@ -55,7 +55,7 @@ class DeviceLock {
 
   /// Whether lanes that share must stop, so that lanes that wait for timing can measure.
   bool timing_comes_first() const HONE_REQUIRES(mutex_);
-  double company_seconds() const HONE_REQUIRES(mutex_);
+  double shared_seconds() const HONE_REQUIRES(mutex_);
   void add_sharing(int change) HONE_REQUIRES(mutex_);
 
   const double seconds_max_, warn_seconds_;
@@ -72,8 +72,9 @@ class DeviceLock {
   std::list<std::uint64_t> timing_waiting_ HONE_GUARDED_BY(mutex_);  ///< front: served next
   std::list<std::uint64_t> share_waiting_
       HONE_GUARDED_BY(mutex_);  ///< lanes that wait to enter; front: has waited longest
-  double company_s_ HONE_GUARDED_BY(mutex_) = 0;  ///< see company_seconds(), until sharing_ changed
-  double sharing_since_s_ HONE_GUARDED_BY(mutex_) = 0;  ///< when sharing_ changed
+  double shared_s_ HONE_GUARDED_BY(mutex_) =
+      0;  ///< shared_seconds() when sharing_ last changed (s)
+  double sharing_since_s_ HONE_GUARDED_BY(mutex_) = 0;  ///< when sharing_ last changed (s)
   double served_at_s_ HONE_GUARDED_BY(mutex_) =
       0;  ///< when a waiting lane was last served, or when the first one began to wait
 };
@@ -110,9 +111,9 @@ class LaneLock {
   bool has_neighbours() const;
   /// Whether other lanes have had something on the device since share() or lock_exclusive() returned.
   bool had_neighbours() const;
-  /// Time so far in which several lanes shared the device. If this lane shares it, the difference of two values is the time in
-  /// which others used it, too (s).
-  double company_seconds() const;
+  /// Total time in which several lanes shared the device (s). While this lane shares it, the difference of two values is the
+  /// time in which other lanes used it, too.
+  double shared_seconds() const;
 
   /// Sets the lane's current step for log lines of waiting lanes: "install level3/17".
   void set_work(std::string work);

@@ -114,10 +114,10 @@ bool is_slow_call(const Judgement& judged) {
   return judged.ending == Ending::kTimedOut && judged.where.place == Place::kCheck;
 }
 
-/// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong answer, or a slow one,
+/// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong result, or a slow call,
 /// is not doubtful, because the process has just answered a known question correctly (known_answer.hpp).
 bool is_doubtful(const Judgement& judged) {
-  if (is_slow_call(judged)) return judged.culprit == Culprit::kKeptProcess;
+  if (is_slow_call(judged)) return false;
   if (judged.ending != Ending::kDone)
     return judged.culprit == Culprit::kSubmission || judged.culprit == Culprit::kKeptProcess;
   return judged.verdict.outcome == Outcome::kCheated;

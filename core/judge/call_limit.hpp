@@ -14,10 +14,12 @@ struct CallLimit {
   std::string reason = {};  ///< for the author; empty: the task's run_seconds
 };
 
-/// The limit of a round of `calls` calls at the timed shape, or at a shape that has no more elements. It is the task's
-/// run_seconds. For code that only a device runs it is also the task's slowdown_max times the baseline's time, but at least
-/// kSlowCallSeconds for a call. Rationale: while it runs, no other submission can be measured on the device.
-CallLimit call_limit(const SessionInput& input, std::size_t calls = 1);
+/// The limit of a round of `calls` calls at `dims`. It is the task's run_seconds. For code that runs only on the device, it is at
+/// most slowdown_max times the baseline's time, or kSlowCallSeconds for each call if that is more, and the time that the
+/// settings add. This needs a shape that is nowhere larger than the timed one, where the baseline's time is known. Rationale:
+/// while the round runs, no other submission can be measured on the device.
+CallLimit call_limit(const SessionInput& input, const Dims& dims, std::size_t calls,
+                     bool is_first = false);
 inline constexpr double kSlowCallSeconds = 1;
 
 /// The round. If it was over this limit, its message is the reason.

@@ -19,8 +19,8 @@ struct MeasureSettings {
   /// measures again, then reports a fault.
   double max_interval = 0;
   double submission_seconds = 60;  ///< a submission may take for all its rounds together
-  /// Added to the limit of a submission's first call, in which libraries start and configurations are chosen.
-  double first_call_seconds = 0;
+  /// Added to the task's limit for slow calls (judge/call_limit.hpp): for each call, and for the first one.
+  double added_call_seconds = 0, added_first_seconds = 0;
   bool swapped = false;  ///< a confirmation run: the sides change places
   bool marked = false;   ///< ask the device's own clock of the baseline, too: for comparison
   Defences defences;     ///< all, but in test builds
@@ -37,7 +37,8 @@ struct MeasureSettings {
     visit("single_call_pairs", self.single_call_pairs, 0, 100);
     visit("max_interval", self.max_interval, 0, 1e6);
     visit("submission_seconds", self.submission_seconds, 0.1, 86400);
-    visit("first_call_seconds", self.first_call_seconds, 0, 3600);
+    visit("added_call_seconds", self.added_call_seconds, 0, 3600);
+    visit("added_first_seconds", self.added_first_seconds, 0, 3600);
     visit("swapped", self.swapped);
     visit("marked", self.marked);
     visit("off", self.defences);

@@ -233,6 +233,9 @@ void read_limits(Fields& f, Task& task) {
   task.memory_mb = f.integer_or("memory_mb", 256, 1, 1 << 20);
   task.run_seconds = f.number_or("run_seconds", 10, 0.001, 3600);
   task.slowdown_max = f.number_or("slowdown_max", 300, 0, 1e9);
+  // The baseline itself must not be over its limit.
+  if (task.slowdown_max > 0 && task.slowdown_max < 2)
+    f.mistake("slowdown_max", "expected 0 or at least 2");
   task.cache_warm = f.choice_or("cache", "cold", {"cold", "warm"}) == "warm";
   task.own_kernels = f.choice_or("own_kernels", "optional", {"optional", "expected", "required"});
   task.precision = f.text_or("precision", "", 200);

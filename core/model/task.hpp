@@ -118,7 +118,7 @@ struct Task {
   int threads = 1;               ///< CPU cores granted
   std::int64_t memory_mb = 256;  ///< beyond the tensors
   double run_seconds = 10;       ///< for one call of the entry
-  /// A call of device code may take this many times as long as the baseline's (docs/tasks.md). 0: any time.
+  /// A call of device code may take this many times as long as the baseline's (docs/tasks.md). 0: only run_seconds.
   double slowdown_max = 300;
   bool cache_warm = false;  ///< false: the set of inputs exceeds L2
   /// How a correct module without kernels of its own, whose work torch's operators do, is treated:

@@ -38,6 +38,7 @@ class Plain(unittest.TestCase):
         for given, said in (
             (["modules", "--run", "runs/first"], "--run: needs --level, too"),
             (["modules", "--level", 1], "--level: needs --run, too"),
+            (["modules", "--in-flight", 4], "--in-flight: needs --run or --traces, too"),
             (["modules", "--trace", "kernelbook_632"], "--trace: needs --traces, too"),
             (["step", "--traces", "traces.json"], "--traces: allowed only with modules, not with step"),
             (

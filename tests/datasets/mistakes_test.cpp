@@ -141,6 +141,7 @@ TEST_F(ExampleTask, Mistake_IsReportedWithFileAndLine) {
       {"role: out", "rol: out", "task.yaml:10: unknown key 'rol'; did you mean 'role'?"},
       {"entry: scale", "entry: scale\nentri: scale",
        "task.yaml:7: unknown key 'entri'; did you mean 'entry'?"},
+      {"flops: n", "slowdown_max: 1.5", "task.yaml:25: slowdown_max: expected 0 or at least 2"},
       {"flops: n", "flops: 0.5", "task.yaml:25: flops: "},
       {"flops: n", "flops: 2 * m",
        "task.yaml:25: flops: expression '2 * m', column 6: unknown name 'm'; "},

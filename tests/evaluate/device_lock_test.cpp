@@ -257,23 +257,23 @@ TEST(DeviceLock, HadNeighbours_LaneWasThereMeanwhile_IsTrue) {
   EXPECT_TRUE(other.is_exclusive());
 }
 
-TEST(DeviceLock, Company_IsTheTimeInWhichSeveralLanesShare) {
+TEST(DeviceLock, SharedSeconds_AreTheTimeInWhichSeveralLanesShare) {
   JumpingClock clock;
   DeviceLock lock(1e9, 60, clock);
   LaneLock one(lock), other(lock), third(lock);
   ASSERT_TRUE(one.share().ok());
   clock.advance(1);
-  EXPECT_EQ(one.company_seconds(), 0);
+  EXPECT_EQ(one.shared_seconds(), 0);
   ASSERT_TRUE(other.share().ok());
   clock.advance(2);
-  EXPECT_EQ(one.company_seconds(), 2) << "it goes on";
+  EXPECT_EQ(one.shared_seconds(), 2) << "both still share";
   ASSERT_TRUE(third.share().ok());
   clock.advance(4);
   other.leave();
   clock.advance(8);
   third.leave();
   clock.advance(16);
-  EXPECT_EQ(one.company_seconds(), 14);
+  EXPECT_EQ(one.shared_seconds(), 14);
 }
 
 TEST(DeviceLock, Wait_TooLong_FailsAndNamesTheHolder) {

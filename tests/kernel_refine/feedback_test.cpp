@@ -237,15 +237,16 @@ TEST(Feedback, AllFindingsDropped_HasGeneralAdvice) {
 }
 
 TEST(Feedback, TimedOutOnADevice_NamesItsLimit) {
-  Case c = of(Outcome::kTimedOut, "over 1 s for one call, which is 400 times the baseline's time");
+  Case c = of(Outcome::kTimedOut,
+              "over 1 s for one call (at the timed shape the baseline takes 2.5 ms)");
   c.backend = "cuda";
   EXPECT_NE(
-      c.feedback().find("A call that takes over 1 s and over 300 times the baseline's time is "
+      c.feedback().find("A call that takes over 1 s and over 300 times the baseline's time may be "
                         "stopped."),
       std::string::npos)
       << c.feedback();
   c.task.slowdown_max = 0;
-  EXPECT_EQ(c.feedback().find("is stopped"), std::string::npos) << c.feedback();
+  EXPECT_EQ(c.feedback().find("be stopped"), std::string::npos) << c.feedback();
 }
 
 TEST(Feedback, DeviceCode_HasFindingsOrAdviceOfDevices) {

@@ -99,7 +99,7 @@ TEST_F(PromptTest, DeviceCode_HasItsOwnRules) {
   EXPECT_FALSE(has(message(1, Value::map(), "cuda"), "CPU core"));
   EXPECT_TRUE(has(message(1, Value::map(), "cuda"),
                   " s per call. A call that takes over 1 s and over 300 times the baseline's time "
-                  "is stopped.\n"));
+                  "may be stopped.\n"));
 }
 
 TEST_F(PromptTest, MistakesInUserTemplates_AreReported) {

@@ -79,6 +79,18 @@ TEST(Task, InputThatMayChange_IsReadAndWritten_OnlyWithRoleIn) {
             "task/tensors/2: may_change: found on a tensor of role inout, expected role in");
 }
 
+TEST(Task, SlowdownMax_IsZeroOrAtLeastTwo) {
+  EXPECT_EQ(task_from_value(valid_task()).value().slowdown_max, 300);
+  for (const double most : {0.0, 2.0, 2.5}) {
+    Value value = valid_task();
+    const Task task = task_from_value(value.set("slowdown_max", most)).value();
+    EXPECT_EQ(task.slowdown_max, most);
+    EXPECT_EQ(task_from_value(task_to_value(task)).value().slowdown_max, most);
+  }
+  EXPECT_THAT(refusal("slowdown_max", 0.5), testing::HasSubstr("expected 0 or at least 2"));
+  EXPECT_THAT(refusal("slowdown_max", -1.0), testing::HasSubstr("slowdown_max: "));
+}
+
 TEST(Task, Flops_AreReadAndWritten_AndCountTheTimedShape) {
   Value value = valid_task();
   const Task without = task_from_value(value).value();

@@ -24,6 +24,7 @@ def get_init_inputs():
     return [8]
 """
 DEFAULTS = {"split": "train", "own_kernels": "optional", "baseline": "eager", "precision": {}, "memory_mb": 2048}
+DEFAULTS |= {"describe_seconds": 50, "slowdown_max": 300.0}
 TASK = """# name: scale
 files:
   - {"name": "submission.py", "source": "@SUBMISSION@"}
@@ -156,6 +157,11 @@ def test_a_problem_of_gpu_mode_is_one_module(tmp_path, describe, config, size):
     task = described(describe, problems)["pmpp/scale_py"]
     assert f"{size} x {size}" in json.dumps(task)
     assert list(dataset("gpumode", folder, **config).problems) == ["scale_py"]
+
+
+def test_a_limit_below_the_baselines_time_is_refused(tmp_path):
+    with pytest.raises(Mistake, match=r"slowdown_max: found 1.5, expected 0 or at least 2"):
+        importlib.import_module("references").Dataset({"path": str(tmp_path), **DEFAULTS, "slowdown_max": 1.5})
 
 
 def test_a_mistake_in_a_task_yml_is_left_out_with_its_place(tmp_path, capsys):

@@ -116,14 +116,35 @@ def test_a_recurrent_layer_is_one_operator(plan, recording_python):
     assert [step["name"] for step in answer["run"] if step["do"] == "operator"] == ["_cudnn_rnn"]
 
 
-def test_a_recurrent_layer_with_dropout_draws_random_numbers(plan, recording_python, tmp_path):
-    source = tmp_path / "dropout.py"
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("num_layers=2", "num_layers=2, dropout=0.5", "the dropout of gru draws random numbers"),
+        ("self.gru(x, h)", "self.gru(PACK(x, [12, 12, 12]), h)", "the input of gru is a packed sequence"),
+        # Torch itself does not use these results, and the recording does not know them.
+        ("return self.gru(x, h)", "return x, FLAT(self.gru._flat_weights, 4, 16, 3, 24, 0, 2, False, False)", "it "),
+    ],
+)
+def test_a_recurrent_layer_without_a_plan_has_its_reason(plan, recording_python, tmp_path, old, new, problem):
+    source = tmp_path / "layer.py"
     module = (KINDS / "2_gru.py").read_text().replace("class Model(", "class ModelNew(")
-    source.write_text(
-        module.replace("num_layers=2", "num_layers=2, dropout=0.5").replace("super(Model,", "super(ModelNew,")
-    )
+    assert old in module
+    names = "\nPACK = nn.utils.rnn.pack_padded_sequence\nFLAT = torch._cudnn_rnn_flatten_weight\n"
+    source.write_text(module.replace(old, new) + names)
     answer = json.loads(plan(recording_python, "kernelbench/level1/2", source, "--json").stdout)
-    assert answer["problem"].startswith("the dropout of gru draws random numbers"), answer
+    assert not answer["whole"]
+    assert answer["problem"].startswith(problem), answer
+
+
+def test_a_recurrent_layer_without_its_library_is_many_steps(plan, recording_python, tmp_path):
+    source = tmp_path / "plain.py"
+    module = (KINDS / "2_gru.py").read_text().replace("class Model(", "class ModelNew(")
+    source.write_text(module + "\ntorch.backends.cudnn.enabled = False\n")
+    answer = json.loads(plan(recording_python, "kernelbench/level1/2", source, "--json").stdout)
+    assert answer["whole"], answer
+    names = [step.get("name", "") for step in answer["run"]]
+    assert "_cudnn_rnn" not in names
+    assert len(names) > 10
 
 
 def test_a_saved_plan_is_read_again(plan, recording_python, tmp_path):

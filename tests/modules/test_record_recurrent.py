@@ -22,7 +22,7 @@ def both(mode, batch_first, bidirectional, projected):
     axes = (mode, size, projected, layers, batch_first, 0.0, False, bidirectional)
     call = (x, weights, 4, None, hidden, cell, *axes, [], None)
     found, expected = form_of_recurrent(*call), torch.ops.aten._cudnn_rnn(*call)
-    return [[list(one.shape) for one in results[:3]] for results in (found, expected)]
+    return [[[0] if one is None else list(one.shape) for one in results[:3]] for results in (found, expected)]
 
 print(json.dumps([both(mode, first, two, 2 if mode == LSTM and projects else 0)
                   for mode in MODES.values() for first in (False, True) for two in (False, True)

@@ -51,8 +51,25 @@ UNKNOWN = [operator(name, tensors(0, 1)) for name in ("set_", "copy_", "from_fil
 SETTING = operator("mm", tensors(0, 1), settings={"cudnn_enabled": False})
 SMALL = operator("mm", tensors(0, 1), tensors=[SQUARE, SQUARE, {"dtype": "float32", "sizes": [2], "strides": [1]}])
 IMAGE = {"dtype": "float32", "sizes": [1, 1, 4, 4], "strides": [16, 16, 4, 1]}
-# torch does not check these lists, and reads or writes beyond its arrays.
+
+
+def recurrent(**changes):
+    """A layer of the smallest size; `changes`: arguments of torch._cudnn_rnn by name."""
+    given = {"input": {"tensor": 0}, "weight": [{"tensor": 1}], "weight_stride0": 4, "weight_buf": None}
+    given |= {"hx": {"tensor": 0}, "cx": None, "mode": 3, "hidden_size": 4, "proj_size": 0, "num_layers": 1}
+    given |= {"batch_first": False, "dropout": 0.0, "train": False, "bidirectional": False}
+    given |= {"batch_sizes": [], "dropout_state": None}
+    return operator("_cudnn_rnn", list({**given, **changes}.values()))
+
+
+# torch does not check these numbers, and reads or writes beyond its arrays, or divides by zero.
 WILD = [
+    recurrent(batch_sizes=[1, 1 << 20, 1 << 20]),
+    recurrent(weight_stride0=0),
+    recurrent(num_layers=0),
+    recurrent(mode=7),
+    recurrent(hidden_size=1 << 40),
+    operator("_cudnn_rnn", tensors(0, 1)),
     operator("_fft_r2c", [{"tensor": 0}, [99], 0, True]),
     operator("_fft_r2c", [{"tensor": 0}, [-1], 0, True]),
     operator("_fft_c2c", [{"tensor": 0}, [0, 0], 0, True]),
@@ -71,7 +88,8 @@ WRONG = [
 ]
 # Numbers of failed allocations before and after the call.
 LACKING = operator("mm", tensors(0, 1), failures=[3, 4])
-CALLS = [operator("mm", tensors(0, 1)), LACKING, REDIRECTED, SETTING, SMALL, *UNKNOWN, *WILD, *WRONG]
+LAYER = recurrent()
+CALLS = [operator("mm", tensors(0, 1)), LACKING, LAYER, REDIRECTED, SETTING, SMALL, *UNKNOWN, *WILD, *WRONG]
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +125,10 @@ def test_numbers_that_torch_does_not_check_are_refused_before_the_call(run):
     for call in WILD:
         assert "does not take" in run(call)["raised"], call
         assert "loaded" not in run(call)
+
+
+def test_a_recurrent_layer_is_loaded(run):
+    assert run(LAYER)["loaded"]
 
 
 def test_other_wrong_arguments_raise(run):

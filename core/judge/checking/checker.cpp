@@ -60,13 +60,8 @@ Judgement Checker::trace(const PreparedRound& prepared) {
   return raised ? correct_so_far() : blame(round, Culprit::kSubmission, where);
 }
 
-/// The baseline's time is known at the timed shape only, so a larger shape has the task's own limit.
 Round Checker::one_call(Order order, const Dims& dims) {
-  const Task& task = input_.task;
-  CallLimit limit{task.run_seconds};
-  if (element_total(task, dims) <= element_total(task, task.timed)) limit = call_limit(input_);
-  if (!std::exchange(has_called_, true) && !limit.reason.empty())
-    limit.seconds += input_.settings.first_call_seconds;
+  const CallLimit limit = call_limit(input_, dims, 1, !std::exchange(has_called_, true));
   const Round round = with_reason(on_host_ ? input_.submission.timed_round(order, 1, limit.seconds)
                                            : input_.submission.plain_round(order, 1, limit.seconds),
                                   limit);

@@ -20,9 +20,7 @@ Dims draw_hidden(const HiddenShape& hidden, std::uint64_t seed, std::size_t numb
   return dims;
 }
 
-}  // namespace
-
-std::int64_t element_total(const Task& task, const Dims& dims) {
+std::int64_t elements(const Task& task, const Dims& dims) {
   std::int64_t sum = 0;
   for (const Tensor& tensor : task.tensors) {
     if (auto count = element_count(tensor, dims)) sum += *count;
@@ -30,13 +28,15 @@ std::int64_t element_total(const Task& task, const Dims& dims) {
   return sum;
 }
 
+}  // namespace
+
 std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences,
                                bool shown_only) {
   std::vector<Trial> shapes;
   for (const Dims& dims : task.shown) shapes.push_back({dims, false, 0, Placement::kGuards});
   // The largest first: what is wrong with it tells an author the most.
   std::stable_sort(shapes.begin(), shapes.end(), [&](const Trial& x, const Trial& y) {
-    return element_total(task, x.dims) > element_total(task, y.dims);
+    return elements(task, x.dims) > elements(task, y.dims);
   });
   const bool has_hidden = defences.holds(Defence::kHiddenShapes) && !shown_only;
   const std::size_t hidden = has_hidden ? task.hidden.size() : 0;
@@ -52,7 +52,7 @@ std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defen
   std::size_t next = derive_seed(seed, "families") % families;
   std::vector<Trial> trials;
   for (const Trial& shape : shapes) {
-    const bool small = element_total(task, shape.dims) <= kSmallElements;
+    const bool small = elements(task, shape.dims) <= kSmallElements;
     for (std::size_t i = 0; i < (small ? families : 1); ++i) {
       trials.push_back(shape);
       trials.back().family = small ? i : next++ % families;

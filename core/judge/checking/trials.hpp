@@ -20,8 +20,6 @@ struct Trial {
   Placement placement = Placement::kCanaries;
 };
 
-/// The elements of all tensors at a shape.
-std::int64_t element_total(const Task& task, const Dims& dims);
 /// The trials of a step: each shown shape, each hidden one drawn from the seed, and the timed one; every family on the small
 /// ones, one by turns on a large one. `shown_only`: without the hidden shapes.
 std::vector<Trial> plan_trials(const Task& task, std::uint64_t seed, const Defences& defences = {},

@@ -22,7 +22,8 @@ Side RoundClock::baseline(std::uint64_t secret, std::size_t calls) const {
 }
 
 Side RoundClock::submission(std::uint64_t secret, std::size_t calls) const {
-  return {input_.submission, Culprit::kSubmission, secret, call_limit(input_, calls)};
+  return {input_.submission, Culprit::kSubmission, secret,
+          call_limit(input_, input_.task.timed, calls)};
 }
 
 Judgement RoundClock::load(const Side& side, const PreparedRound& prepared) const {

@@ -7,7 +7,7 @@ import re
 from typing import Any, ClassVar
 
 from hone_modules.apart import SECONDS_MAX, NoAnswer, run_apart
-from hone_modules.dataset import ModuleDataset, task_of
+from hone_modules.dataset import ModuleDataset, checked_slowdown, task_of
 from hone_modules.problems import Late, LateTask, Mistake, Problem, UnfitTask, last_class, read_text, syntax_error
 
 NAME = re.compile(r"[0-9a-f]{64}")
@@ -35,10 +35,12 @@ class Dataset:
             "range": [1, 3600],
             "doc": "time limit of one description (s); keep it below plugins.start_seconds",
         },
+        "slowdown_max": ModuleDataset.parameters["slowdown_max"],
     }
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.path, self.split, self.seconds = config["path"], config["split"], config["describe_seconds"]
+        self.slowdown_max = checked_slowdown(config["slowdown_max"])
         self.warm = False
         if not os.path.isdir(self.path):
             raise Mistake(f"{self.path}: no such folder")
@@ -62,7 +64,8 @@ class Dataset:
             task_of(SMALL, self.split)
             self.warm = True
         try:
-            return run_apart(lambda: task_of(problem, self.split, exact=entry != ""), self.seconds)
+            task = run_apart(lambda: task_of(problem, self.split, exact=entry != ""), self.seconds)
+            return {**task, "slowdown_max": self.slowdown_max}
         except NoAnswer as reason:
             raise UnfitTask(f"{task_id} cannot be made a task: {reason}") from None
         except Late as late:

@@ -208,7 +208,8 @@ void check_limits(Reader& r, const std::vector<Extents>& shapes) {
   r.integer_or("threads", 1, 1, 256);
   r.integer_or("memory_mb", 256, 1, 1 << 20);
   r.number_or("run_seconds", 10, 0.001, 3600);
-  r.number_or("slowdown_max", 300, 0, 1e9);
+  if (const double most = r.number_or("slowdown_max", 300, 0, 1e9); most > 0 && most < 2)
+    r.mistake("slowdown_max", "expected 0 or at least 2");
   r.choice_or("cache", "cold", {"cold", "warm"});
   if (const Value* flops = r.value_or_null("flops")) {
     const std::int64_t least = expression(r, "flops", *flops, shapes);

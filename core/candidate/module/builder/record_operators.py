@@ -125,7 +125,12 @@ class OperatorRecorder:
 
     def allocate(self, form: Any) -> list[torch.Tensor]:
         forms = form if isinstance(form, (list, tuple)) else [form]
-        return [torch.empty_strided(f.shape, f.stride(), dtype=f.dtype, device="cuda") for f in forms]
+        return [
+            torch.empty(0, device="meta")  # a result that must not be used: torch does not copy it to a device
+            if one is None
+            else torch.empty_strided(one.shape, one.stride(), dtype=one.dtype, device="cuda")
+            for one in forms
+        ]
 
     def record(self, name: str, args: Any, kwargs: dict[str, Any], results: list[torch.Tensor]) -> None:
         described = Described()

@@ -1,8 +1,8 @@
 """Records recurrent layers: calls of lstm, gru and rnn become calls of torch's operator for cuDNN's layers.
 
-Before torch calls that operator, it asks cuDNN how the weights are packed, which needs a device. So these functions
-call the operator without packed weights, as torch does for weights that are not packed. The operator then packs them in
-each call. hone gives a module new weights in each call, so they are never packed in a process either.
+Before torch calls that operator, it asks cuDNN how the weights are packed, which needs a device. The replacements
+call the operator without packed weights, as torch does if a module's weights are not packed. The operator then packs
+them in each call. A module in a process of its own does the same, because hone gives it new weights in each call.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 
 from recording_driver import NotWhole
 
-MODES = {"rnn_relu": 0, "rnn_tanh": 1, "lstm": 2, "gru": 3}  # cuDNN's numbers
+MODES = {"rnn_relu": 0, "rnn_tanh": 1, "lstm": 2, "gru": 3}  # values of cuDNN's cudnnRNNMode_t
 LSTM = MODES["lstm"]
 
 
@@ -33,36 +33,57 @@ def form_of_recurrent(
     _dropout: Any,
     _train: Any,
     bidirectional: bool,
-    *_rest: Any,
+    batch_sizes: Any,
+    _dropout_state: Any,
 ) -> list[Any]:
-    """The results of _cudnn_rnn: outputs, both states, and two that nothing reads and that are empty here.
+    """The results of _cudnn_rnn: outputs, both states, and None for each that torch itself does not use.
 
-    In memory, the axis of time comes first, as cuDNN has it.
+    In memory, the time axis is the first one of the outputs, as in cuDNN's layout.
     """
+    if batch_sizes:
+        raise NotWhole("the input of a recurrent layer is a packed sequence")
     time_first = x.transpose(0, 1) if batch_first else x
     outputs = x.new_empty((*time_first.shape[:2], (proj_size or hidden_size) * (2 if bidirectional else 1)))
-    empty = x.new_empty((0,))
     return [
         outputs.transpose(0, 1) if batch_first else outputs,
         torch.empty_like(hx, memory_format=torch.contiguous_format),
-        empty if cx is None else torch.empty_like(cx, memory_format=torch.contiguous_format),
-        empty,
-        empty,
+        None if cx is None else torch.empty_like(cx, memory_format=torch.contiguous_format),
+        None,
+        None,
     ]
+
+
+def torch_itself(overload: Any, *arguments: Any) -> Any:
+    """What torch does without cuDNN.
+
+    OpOverload.decompose() would run another program instead, which torch has for its compiler.
+    """
+    return overload._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *arguments)
 
 
 class RecurrentLayers:
     """Replaces the functions that call cuDNN before the operator does."""
 
     def __init__(self) -> None:
-        self.library = torch.library.Library("aten", "IMPL", "CUDA")  # lives as long as the replacements
+        self.library = torch.library.Library("aten", "IMPL", "CUDA")  # its end removes the replacements
 
     def install(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch warns that a kernel is replaced
             for name, mode in MODES.items():
                 self.library.impl(f"{name}.input", self.layer_of(name, mode), "CUDA")
-            self.library.impl("_cudnn_rnn_flatten_weight", lambda weights, *_: weights[0].new_empty((0,)), "CUDA")
+                self.library.impl(f"{name}.data", self.packed_layer_of(name), "CUDA")
+            self.library.impl("_cudnn_rnn_flatten_weight", lambda *_: torch.empty(0, device="meta"), "CUDA")
+
+    def packed_layer_of(self, name: str) -> Any:
+        overload = getattr(torch.ops.aten, name).data
+
+        def layer(x: Any, *rest: Any) -> Any:
+            if not torch.cudnn_is_acceptable(x):
+                return torch_itself(overload, x, *rest)
+            raise NotWhole(f"the input of {name} is a packed sequence")
+
+        return layer
 
     def layer_of(self, name: str, mode: int) -> Any:
         overload = getattr(torch.ops.aten, name).input
@@ -79,10 +100,10 @@ class RecurrentLayers:
             batch_first: bool,
         ) -> Any:
             if not torch.cudnn_is_acceptable(x):
-                return overload.decompose(
-                    x, hx, weights, has_biases, layers, dropout, train, bidirectional, batch_first
+                return torch_itself(
+                    overload, x, hx, weights, has_biases, layers, dropout, train, bidirectional, batch_first
                 )
-            if train and dropout > 0:
+            if train and dropout > 0 and layers > 1:
                 raise NotWhole(f"the dropout of {name} draws random numbers")
             hidden, cell = hx if mode == LSTM else (hx, None)
             size, projected = hidden.size(2), 0

@@ -32,6 +32,21 @@ def extent(sizes: list[int], strides: list[int]) -> int:
     return 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
 
 
+def check_recurrent(spec: dict[str, Any]) -> None:
+    """Refuses numbers of a recurrent layer that torch divides by or uses as indices.
+
+    A recording has no packed sequences, so the list of batch sizes is empty.
+    """
+    given = spec["arguments"]
+    fits = len(given) == 16 and spec["keywords"] == {} and isinstance(given[1], list) and given[14] == []
+    fits = fits and given[3] is None and given[15] is None
+    numbers = [given[i] for i in (2, 6, 7, 8, 9)] if fits else []
+    fits = fits and all(type(one) is int and 0 <= one < 1 << 20 for one in numbers)
+    fits = fits and given[2] >= 1 and given[6] < 4 and given[7] >= 1 and given[9] >= 1
+    if not fits:
+        raise UnknownOperator("the operator '_cudnn_rnn' does not take these numbers")
+
+
 def check_lists(spec: dict[str, Any]) -> None:
     """Refuses lists of integers that an operator does not take.
 
@@ -40,6 +55,8 @@ def check_lists(spec: dict[str, Any]) -> None:
     """
     values = [*spec["arguments"], *spec["keywords"].values()]
     lists = [value for value in values if isinstance(value, list) and not any(isinstance(one, dict) for one in value)]
+    if spec["name"] == "_cudnn_rnn":
+        check_recurrent(spec)
     fourier, convolution = "_fft_" in spec["name"], "convolution" in spec["name"]
     if not lists or not (fourier or convolution):
         return

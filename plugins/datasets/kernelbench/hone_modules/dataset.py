@@ -32,6 +32,12 @@ def checked_precision(given: dict[str, Any]) -> dict[str, Any]:
     return {**PRECISION, **given}
 
 
+def checked_slowdown(most: float) -> float:
+    if 0 < most < 2:
+        raise Mistake(f"slowdown_max: found {most:g}, expected 0 or at least 2")
+    return most
+
+
 def task_of(
     problem: Problem,
     split: str,
@@ -85,9 +91,9 @@ class ModuleDataset:
             "doc": "limit of one description of a module (s of processor time)",
         },
         "slowdown_max": {
-            "default": 300,
+            "default": 300.0,
             "range": [0, 1e9],
-            "doc": "on a GPU a call may take this many times the baseline's time, but at least 1 s; 0: any time",
+            "doc": "on a GPU: limit for a call, as a multiple of the baseline's time, but at least 1 s; 0: only 60 s",
         },
         "own_kernels": {
             "default": "optional",
@@ -101,7 +107,7 @@ class ModuleDataset:
             if config[name] not in choices:
                 raise Mistake(f"{name}: found {config[name]!r}, expected one of {', '.join(choices)}")
         self.memory_mb, self.seconds = config["memory_mb"], config["describe_seconds"]
-        self.slowdown_max = config["slowdown_max"]
+        self.slowdown_max = checked_slowdown(config["slowdown_max"])
         self.precision = checked_precision(config["precision"])
         found = self.read(config["path"])
         self.left_out = {problem.id: why for problem in found if (why := self.unfit(problem))}
