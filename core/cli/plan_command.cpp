@@ -113,8 +113,7 @@ class PlanCommand : public Command {
     } else {
       terminal.line("no plan: " + problem);
       terminal.line(
-          "If it builds, hone judges it in a separate process, or rejects it with cuda.modules: "
-          "plan.");
+          "If it builds, hone judges it in a separate process, or rejects it with modules: plan.");
     }
     return kExitNo;
   }
