@@ -1,4 +1,5 @@
 // Runs, setup, and what a plan keeps of both.
+#include <array>
 #include <cstring>
 
 #include "recorder.hpp"
@@ -41,24 +42,39 @@ RECORD_TEST(Phases, EqualRuns_GiveEqualDigestsAndPlans) {
   EXPECT_NE(driver<std::uint64_t>("hone_record_run_digest"), digests[2]);
 }
 
+/// A kernel with a struct of 32 bytes. It has an instruction that reads the first four bytes: ULDC c[0x0][0x210].
+void* load_kernel_that_reads_four_bytes() {
+  constexpr std::uint64_t kUniformLoad = 0xab9;
+  std::string code(64, '\0');
+  const std::uint64_t instruction = kUniformLoad | std::uint64_t{0x210 / 4} << 40;
+  std::memcpy(code.data(), &instruction, sizeof instruction);
+  return load_kernel({.parameter_bytes = {32}, .code = code});
+}
+
+/// The digest of a run that starts the kernel with this struct.
+std::uint64_t digest_with(void* kernel, std::array<std::uint64_t, 4> values) {
+  begin_run();
+  void* parameters[] = {values.data()};
+  void **const all = parameters, **const none = nullptr;
+  void* const stream = nullptr;
+  EXPECT_EQ(driver("cuLaunchKernel", kernel, 1u, 1u, 1u, 32u, 1u, 1u, 0u, stream, all, none), 0);
+  return driver<std::uint64_t>("hone_record_run_digest");
+}
+
 RECORD_TEST(Phases, LeftoversInAStruct_DoNotChangeTheDigest) {
   begin();
-  // An instruction that names word 0 of the parameters: c[0x0][0x210].
-  std::string code(64, '\0');
-  const std::uint64_t instruction = std::uint64_t{0x210 / 4} << 40;
-  std::memcpy(code.data(), &instruction, sizeof instruction);
-  void* const kernel = load_kernel({.parameter_bytes = {32}, .code = code});
-  std::uint64_t digests[2];
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    begin_run();
-    std::uint64_t values[4] = {1, 0, 0x5600000000000 * i, 77 + i};
-    void* parameters[] = {values};
-    void **const all = parameters, **const none = nullptr;
-    void* const stream = nullptr;
-    EXPECT_EQ(driver("cuLaunchKernel", kernel, 1u, 1u, 1u, 32u, 1u, 1u, 0u, stream, all, none), 0);
-    digests[i] = driver<std::uint64_t>("hone_record_run_digest");
-  }
-  EXPECT_EQ(digests[0], digests[1]);
+  void* const kernel = load_kernel_that_reads_four_bytes();
+  EXPECT_EQ(digest_with(kernel, {1, 0, 0, 77}), digest_with(kernel, {1, 0, 0x5600000000000, 78}));
+}
+
+RECORD_TEST(Phases, NumberBesidePadding_CountsWhateverThePaddingHas) {
+  begin();
+  void* const kernel = load_kernel_that_reads_four_bytes();
+  constexpr std::uint64_t kMinusInfinity = 0xff800000, kNumber = 0x3f800000;
+  constexpr std::uint64_t kPadding = 0x7f1200000000;  // with the number: an address of a library
+  const std::uint64_t digest = digest_with(kernel, {kMinusInfinity, 0, 0, 0});
+  EXPECT_EQ(digest_with(kernel, {kMinusInfinity | kPadding, 0, 0, 0}), digest);
+  EXPECT_NE(digest_with(kernel, {kNumber | kPadding, 0, 0, 0}), digest);
 }
 
 /// Adds an autotuned kernel with this number of configurations to the run.

@@ -25,17 +25,22 @@ void clear_leftovers(const Memories& memories, std::string& bytes, const Paramet
                      const std::vector<bool>& named) {
   constexpr std::size_t kHalf = 4;
   const std::size_t end = std::min<std::size_t>(parameter.offset + parameter.bytes, bytes.size());
-  std::vector<bool> cleared(bytes.size() / kHalf + 1);
+  const auto clear_half = [&](std::size_t at) {
+    if (at + kHalf <= end) std::memset(bytes.data() + at, 0, kHalf);
+  };
+  // Padding comes first: next to a number it could look like the upper half of an address.
   for (std::size_t at = parameter.offset; at + kHalf <= end; at += kHalf) {
-    const std::size_t half = at / kHalf;
-    if (half < named.size() && !named[half]) cleared[half] = true;
-    std::uint64_t word = 0;
-    if (at + sizeof word > end) continue;
-    std::memcpy(&word, bytes.data() + at, sizeof word);
-    if (looks_like_address(memories, word)) cleared[half] = cleared[half + 1] = true;
+    if (at / kHalf < named.size() && !named[at / kHalf]) clear_half(at);
   }
-  for (std::size_t at = parameter.offset; at + kHalf <= end; at += kHalf) {
-    if (cleared[at / kHalf]) std::memset(bytes.data() + at, 0, kHalf);
+  std::vector<std::size_t> addresses;
+  for (std::size_t at = parameter.offset; at + sizeof(std::uint64_t) <= end; at += kHalf) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    if (looks_like_address(memories, word)) addresses.push_back(at);
+  }
+  for (const std::size_t at : addresses) {
+    clear_half(at);
+    clear_half(at + kHalf);
   }
 }
 
