@@ -33,7 +33,7 @@ struct Candidate {
 
   /// hone_python_flags of the interpreter's last call.
   std::uint32_t flags() const { return python == nullptr ? 0 : python->flags(); }
-  /// Whether what is loaded runs on the device only, so that this process executes only trusted code.
+  /// Whether the loaded code runs only on the device. If so, this process runs only trusted code.
   bool runs_device_code() const { return device_code && !sealed; }
 };
 

@@ -16,11 +16,11 @@ namespace {
 constexpr double kSubmissionLeastS = 0.1;  // lower bound of submission_seconds in MeasureSettings
 // Added to the limit of a plan's first call: libraries start, and configurations are chosen (recorded/tuning.hpp).
 constexpr double kFirstCallS = 10;
-// Added for each operator in a plan. Its process calls the operators in Python to make a graph for new addresses.
+// Added for each operator in a plan, and for each kernel of torch. Its process calls the operators in Python to make a graph for new addresses.
 constexpr double kOperatorS = 1e-3;
-constexpr double kSharedCheckS = 0.25;  // see Circumstances::shared_check
-constexpr int kEndingMs = 500;          // from the judge's report of a process' end to the kernel's
-constexpr double kHoldFactor = 2;       // an evaluation, and as much time again to prepare its task
+constexpr double kSharedCheckS = kSlowCallSeconds / 4;  // see Circumstances::shared_check
+constexpr int kEndingMs = 500;     // from the judge's report of a process' end to the kernel's
+constexpr double kHoldFactor = 2;  // an evaluation, and as much time again to prepare its task
 
 /// "lane 2", with the device's number if there are several.
 std::string lane_name(const EvaluatorOptions& options, const DeviceSpec& spec, std::size_t before) {

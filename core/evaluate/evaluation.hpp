@@ -43,8 +43,7 @@ struct Circumstances {
   bool kept_process = false;              ///< the process had run earlier submissions
   bool gave_up = false;     ///< the task does not fit, or the device was not free in time
   bool met_others = false;  ///< other lanes had something on the device during the evaluation
-  /// During the check, other lanes used the device for over a quarter of the least time after which a call is stopped
-  /// (kSlowCallSeconds in judge/call_limit.hpp).
+  /// During the check, other lanes used the device for over kSlowCallSeconds / 4.
   bool shared_check = false;
   bool keeps_others = false;        ///< processes of earlier submissions are still on the device
   bool memory_is_budgeted = false;  ///< the device has memory that lanes divide

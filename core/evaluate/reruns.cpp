@@ -82,13 +82,20 @@ Decision isolate(const History& history, const Finding& finding, Reason reason, 
   return decision;
 }
 
+/// Whether a call in a check timed out.
+bool is_slow_call(const Judgement& judged) {
+  return judged.ending == Ending::kTimedOut && judged.where.place == Place::kCheck;
+}
+
 /// Whether other submissions' use of memory or time may have caused the failure.
-bool may_be_contention(const Judgement& judged, const Result<Verdict>& scored, bool brings_code) {
+bool may_be_contention(const Judgement& judged, const Result<Verdict>& scored, bool brings_code,
+                       bool shared_check) {
   if (judged.ending == Ending::kDone) {
     // Without a trace of the call, the kernels that did the work are unknown.
     return judged.verdict.correct() && !judged.verdict.work && scored && !scored->correct();
   }
   if (judged.culprit != Culprit::kSubmission || judged.ending == Ending::kMismatch) return false;
+  if (is_slow_call(judged)) return shared_check;
   const ExceptionCause cause = exception_cause(judged.message);
   // No context reaches another one's memory, and torch raises something else where it finds none for itself. Other code
   // may not have checked its allocations.
@@ -107,11 +114,6 @@ bool plan_failed(End end, const Judgement& judged, const Result<Verdict>& scored
   }
   return (end == End::kKilled || end == End::kFault) && judged.culprit == Culprit::kSubmission &&
          judged.where.place != Place::kMeasurement;
-}
-
-/// A call of a check that was over its time.
-bool is_slow_call(const Judgement& judged) {
-  return judged.ending == Ending::kTimedOut && judged.where.place == Place::kCheck;
 }
 
 /// Whether an earlier submission in the same process may have caused this result. Rationale: a wrong result, or a slow call,
@@ -244,9 +246,7 @@ Finding finding_of(const Evaluation& evaluation, const Result<Verdict>& scored, 
       judged.ending == Ending::kFault && judged.where.place == Place::kLoading;
   // A process that could not open the device mostly lacked memory.
   finding.lacked_memory = judged.ending == Ending::kOutOfMemory || finding.failed_before_load;
-  finding.may_be_contention = is_slow_call(judged)
-                                  ? judged.culprit == Culprit::kSubmission && seen.shared_check
-                                  : may_be_contention(judged, scored, brings_code);
+  finding.may_be_contention = may_be_contention(judged, scored, brings_code, seen.shared_check);
   finding.plan_failed = plan_failed(finding.end, judged, scored);
   return finding;
 }

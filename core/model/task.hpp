@@ -93,6 +93,9 @@ struct BackendSources {
   std::optional<std::int64_t> alignment = {};
 };
 
+/// Least time after which a call counts as slow (s); see slowdown_max.
+inline constexpr double kSlowCallSeconds = 1;
+
 struct Task {
   std::string dataset;  ///< set by the host: the dataset's name in the configuration
   std::string id;       ///< unique in its dataset
@@ -118,7 +121,8 @@ struct Task {
   int threads = 1;               ///< CPU cores granted
   std::int64_t memory_mb = 256;  ///< beyond the tensors
   double run_seconds = 10;       ///< for one call of the entry
-  /// A call of device code may take this many times as long as the baseline's (docs/tasks.md). 0: only run_seconds.
+  /// A call of device code may take this many times as long as the baseline's, but at least kSlowCallSeconds (docs/tasks.md).
+  /// 0: only run_seconds.
   double slowdown_max = 300;
   bool cache_warm = false;  ///< false: the set of inputs exceeds L2
   /// How a correct module without kernels of its own, whose work torch's operators do, is treated:

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view kLinkage = "extern \"C\" ";
 constexpr std::string_view kHostBackend = "cpu";
-constexpr double kSlowCallSeconds = 1;  // as in judge/call_limit.hpp
 constexpr std::size_t kReasonMax = 400;
 constexpr std::size_t kDiagnosticsMin = 64;
 constexpr std::int64_t kMultiple = 8;
@@ -141,12 +140,12 @@ std::string_view template_name(const Turn& turn) {
   return fast ? "fast" : "slow";
 }
 
-/// Only a device has this limit, and only for code that has no host code of the submission.
+/// The limit applies only on a device, to submissions without host code.
 std::string slowdown_text(const Task& task, std::string_view backend) {
   if (backend == kHostBackend || task.slowdown_max <= 0 || task.run_seconds <= kSlowCallSeconds)
     return {};
-  return " A call that takes over 1 s and over " + number(task.slowdown_max) +
-         " times the baseline's time may be stopped.";
+  return " A call that takes over " + number(kSlowCallSeconds) + " s and over " +
+         number(task.slowdown_max) + " times the baseline's time may be stopped.";
 }
 
 void add_task_words(Words& words, const Task& task, const std::vector<std::string>& languages,

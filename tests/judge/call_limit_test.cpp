@@ -18,6 +18,16 @@ class SlowCalls : public testing::Test {
     s.submission.call_s = kSlowSeconds;
   }
 
+  /// Calls of 2 s are allowed, and calls of 2.6 s are not.
+  void expect_limit_of_2500_ms() {
+    s.judge();
+    EXPECT_EQ(s.judgement.ending, Ending::kDone) << s.judgement.message;
+    s.submission.call_s = 2.6;
+    s.judge();
+    EXPECT_EQ(s.judgement.message,
+              "over 2.5 s for one call (at the timed shape the baseline takes 1 ms)");
+  }
+
   test::FakeSession s;
 };
 
@@ -42,12 +52,7 @@ TEST_F(SlowCalls, UnderOneSecond_IsAllowed) {
 
 TEST_F(SlowCalls, WithinTheMultiple_IsAllowed) {
   s.task.slowdown_max = 2500;
-  s.judge();
-  EXPECT_EQ(s.judgement.ending, Ending::kDone) << s.judgement.message;
-  s.submission.call_s = 2.6;
-  s.judge();
-  EXPECT_EQ(s.judgement.message,
-            "over 2.5 s for one call (at the timed shape the baseline takes 1 ms)");
+  expect_limit_of_2500_ms();
 }
 
 TEST_F(SlowCalls, TasksOwnLimitIsShorter_HasItsReason) {
@@ -86,12 +91,7 @@ TEST_F(SlowCalls, FirstCallThatPrepares_MayTakeLonger) {
 
 TEST_F(SlowCalls, CallsOfAPlanWithOperators_MayTakeLonger) {
   s.settings.added_call_seconds = 1.5;
-  s.judge();
-  EXPECT_EQ(s.judgement.ending, Ending::kDone) << s.judgement.message;
-  s.submission.call_s = 2.6;
-  s.judge();
-  EXPECT_EQ(s.judgement.message,
-            "over 2.5 s for one call (at the timed shape the baseline takes 1 ms)");
+  expect_limit_of_2500_ms();
 }
 
 TEST_F(SlowCalls, MeasuredRound_HasTheLimitOfItsCalls) {

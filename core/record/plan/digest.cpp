@@ -18,6 +18,10 @@ bool looks_like_address(const Memories& memories, std::uint64_t word) {
          (word >= kLibraries && word < kEnd);
 }
 
+void clear(std::string& bytes, std::size_t from, std::size_t to) {
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), to - from, '\0');
+}
+
 /// Clears words of a struct parameter that may be left over from earlier calls: words that no
 /// instruction of the kernel names, and addresses that are not relocations, at multiples of four.
 /// Rationale: programs fill arrays in structs (of dimensions, of tensors) only as far as needed.
@@ -25,12 +29,9 @@ void clear_leftovers(const Memories& memories, std::string& bytes, const Paramet
                      const std::vector<bool>& named) {
   constexpr std::size_t kHalf = 4;
   const std::size_t end = std::min<std::size_t>(parameter.offset + parameter.bytes, bytes.size());
-  const auto clear_half = [&](std::size_t at) {
-    if (at + kHalf <= end) std::memset(bytes.data() + at, 0, kHalf);
-  };
   // Padding comes first: next to a number it could look like the upper half of an address.
   for (std::size_t at = parameter.offset; at + kHalf <= end; at += kHalf) {
-    if (at / kHalf < named.size() && !named[at / kHalf]) clear_half(at);
+    if (at / kHalf < named.size() && !named[at / kHalf]) clear(bytes, at, at + kHalf);
   }
   std::vector<std::size_t> addresses;
   for (std::size_t at = parameter.offset; at + sizeof(std::uint64_t) <= end; at += kHalf) {
@@ -38,10 +39,7 @@ void clear_leftovers(const Memories& memories, std::string& bytes, const Paramet
     std::memcpy(&word, bytes.data() + at, sizeof word);
     if (looks_like_address(memories, word)) addresses.push_back(at);
   }
-  for (const std::size_t at : addresses) {
-    clear_half(at);
-    clear_half(at + kHalf);
-  }
+  for (const std::size_t at : addresses) clear(bytes, at, at + sizeof(std::uint64_t));
 }
 
 std::uint32_t word_at(const std::string& bytes, std::size_t at) {
@@ -55,10 +53,6 @@ constexpr std::size_t kTorchDims = 25;  // maximum of dimensions in structs of t
 bool has_address(const recorded::Launch& launch, std::size_t at) {
   return std::any_of(launch.addresses.begin(), launch.addresses.end(),
                      [&](const recorded::Relocation& one) { return one.at == at; });
-}
-
-void clear(std::string& bytes, std::size_t from, std::size_t to) {
-  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), to - from, '\0');
 }
 
 /// Clears unused words of torch's TensorInfo: an address, sizes and strides for 25 dimensions, and the number of

@@ -105,9 +105,8 @@ def record(content: dict[str, Any], device: dict[str, Any]) -> bytes:
     DRIVER.begin(device)
     PLACE.use_device(0)
     use_precision(json.loads(content["support"]["module.json"]).get("precision"))
-    operators = OperatorRecorder(DRIVER)
-    operators.install()
-    layers = RecurrentLayers()
+    OperatorRecorder(DRIVER).install()
+    layers = RecurrentLayers()  # the replacements end with it
     layers.install()
     tuned = TunedKernels(DRIVER)
     tuned.install()

@@ -8,6 +8,7 @@ them in each call. A module in a process of its own does the same, because hone 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -53,12 +54,39 @@ def form_of_recurrent(
     ]
 
 
-def torch_itself(overload: Any, *arguments: Any) -> Any:
-    """What torch does without cuDNN.
+def layer_of(name: str, mode: int) -> Callable[..., Any]:
+    def layer(
+        x: Any,
+        hx: Any,
+        weights: Any,
+        has_biases: bool,
+        layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+    ) -> Any:
+        if train and dropout > 0 and layers > 1:
+            raise NotWhole(f"the dropout of {name} draws random numbers")
+        hidden, cell = hx if mode == LSTM else (hx, None)
+        size, projected = hidden.size(2), 0
+        if cell is not None and cell.size(2) != size:
+            size, projected = cell.size(2), size
+        count = 2 + (2 if has_biases else 0) + (1 if projected else 0)
+        y, hy, cy, *_ = torch.ops.aten._cudnn_rnn(
+            x, weights, count, None, hidden, cell, mode, size, projected, layers, batch_first, 0.0, train,
+            bidirectional, [], None,
+        )  # fmt: skip
+        return (y, hy, cy) if mode == LSTM else (y, hy)
 
-    OpOverload.decompose() would run another program instead, which torch has for its compiler.
-    """
-    return overload._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *arguments)
+    return layer
+
+
+def packed_layer_of(name: str) -> Callable[..., Any]:
+    def layer(*_: Any) -> Any:
+        raise NotWhole(f"the input of {name} is a packed sequence")
+
+    return layer
 
 
 class RecurrentLayers:
@@ -71,49 +99,18 @@ class RecurrentLayers:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch warns that a kernel is replaced
             for name, mode in MODES.items():
-                self.library.impl(f"{name}.input", self.layer_of(name, mode), "CUDA")
-                self.library.impl(f"{name}.data", self.packed_layer_of(name), "CUDA")
+                self.replace(name, "input", layer_of(name, mode))
+                self.replace(name, "data", packed_layer_of(name))
             self.library.impl("_cudnn_rnn_flatten_weight", lambda *_: torch.empty(0, device="meta"), "CUDA")
 
-    def packed_layer_of(self, name: str) -> Any:
-        overload = getattr(torch.ops.aten, name).data
+    def replace(self, name: str, overload: str, recorded: Callable[..., Any]) -> None:
+        """`recorded` replaces the overload, except if torch does not use cuDNN for the input."""
+        itself = getattr(getattr(torch.ops.aten, name), overload)
 
         def layer(x: Any, *rest: Any) -> Any:
-            if not torch.cudnn_is_acceptable(x):
-                return torch_itself(overload, x, *rest)
-            raise NotWhole(f"the input of {name} is a packed sequence")
+            if torch.cudnn_is_acceptable(x):
+                return recorded(x, *rest)
+            # decompose() would instead run a version for torch's compiler.
+            return itself._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, x, *rest)
 
-        return layer
-
-    def layer_of(self, name: str, mode: int) -> Any:
-        overload = getattr(torch.ops.aten, name).input
-
-        def layer(
-            x: Any,
-            hx: Any,
-            weights: Any,
-            has_biases: bool,
-            layers: int,
-            dropout: float,
-            train: bool,
-            bidirectional: bool,
-            batch_first: bool,
-        ) -> Any:
-            if not torch.cudnn_is_acceptable(x):
-                return torch_itself(
-                    overload, x, hx, weights, has_biases, layers, dropout, train, bidirectional, batch_first
-                )
-            if train and dropout > 0 and layers > 1:
-                raise NotWhole(f"the dropout of {name} draws random numbers")
-            hidden, cell = hx if mode == LSTM else (hx, None)
-            size, projected = hidden.size(2), 0
-            if cell is not None and cell.size(2) != size:
-                size, projected = cell.size(2), size
-            count = 2 + (2 if has_biases else 0) + (1 if projected else 0)
-            y, hy, cy, *_ = torch.ops.aten._cudnn_rnn(
-                x, weights, count, None, hidden, cell, mode, size, projected, layers, batch_first, 0.0, train,
-                bidirectional, [], None,
-            )  # fmt: skip
-            return (y, hy, cy) if mode == LSTM else (y, hy)
-
-        return layer
+        self.library.impl(f"{name}.{overload}", layer, "CUDA")
